@@ -1,6 +1,7 @@
 # make setup   everything a student needs, in .venv
 # make demo    train on real names and show what was learned
 # make test    run the tests, a sample of the slow ones (minutes)   make test-core   the core's tests (seconds)
+# make test-core-alone   the same with the core's three libraries and nothing else
 # make test-all   run every test, as CI does (a quarter of an hour)   make check   style, types and every test
 # make bench   benchmarks (minutes)
 # make report  run all experiments (minutes) and renew the page and the table of verdicts
@@ -22,7 +23,7 @@ READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo test test-all test-core test-learning check lint types coverage docs notebooks page report bench bench-gpu speed setup \
+.PHONY: attack attack-sample demo test test-all test-core test-core-alone test-learning check lint types coverage docs notebooks page report bench bench-gpu speed setup \
 	site test-site test-web verdicts-web clean
 
 setup: $(READY)
@@ -42,6 +43,14 @@ test-all: $(READY)
 
 test-core: $(READY)
 	$(BIN)/python -m pytest -q -n auto @tests/core.txt
+
+# the core without the dependencies of the wings
+test-core-alone:
+	rm -rf .venv-core && $(PYTHON) -m venv .venv-core
+	.venv-core/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		numpy array-api-compat lazy-loader pytest
+	.venv-core/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	.venv-core/bin/python -m pytest -q -p no:cacheprovider @tests/core.txt
 
 test-learning: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --slow tests/slow
@@ -125,7 +134,7 @@ bench-gpu: $(READY)
 	$(BIN)/python tests/benchmarks/gpu.py
 
 clean:
-	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv .venv-core build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

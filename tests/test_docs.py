@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 import tables  # noqa: E402
 
-FOLDERS = ("docs/howto", "docs/tutorials", "docs/derivation")
+FOLDERS = ("docs/howto", "docs/tutorials", "docs/derivation", "docs/decisions")
 OTHERS = (ROOT / "CHANGELOG.md", *(path for name in FOLDERS for path in sorted((ROOT / name).glob("*.md"))))
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in (*tables.PAGES, *OTHERS)}
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[\w-]+)?\)")
