@@ -1,4 +1,4 @@
-/** Memory that the judge and a student's interpreter share: one waits in it for what the other writes. */
+/** Memory that the judge and a student's interpreter share: each waits there for the other's messages. */
 
 const WHOSE = 0, SIZE = 1, FIELDS = 2;
 const HEADER = 4 * FIELDS;
@@ -14,7 +14,7 @@ export class Channel {
     this.bytes = new Uint8Array(memory, HEADER);
   }
 
-  /** Ask, and wait so long for the answer; undefined if none came, null if the other side was ended. */
+  /** Send a request and wait for the answer; undefined after the timeout, null if the other side has ended. */
   ask(request: Uint8Array, seconds: number): Uint8Array | undefined | null {
     if (!this.write(request, NOBODY, ASKED)) return null;
     Atomics.wait(this.state, WHOSE, ASKED, 1000 * seconds);
@@ -22,7 +22,7 @@ export class Channel {
     return found === ANSWERED ? this.read(NOBODY) : found === ENDED ? null : undefined;
   }
 
-  /** Wait for a request, answer it, and so on. */
+  /** Answer requests one after the other. */
   serve(answer: (request: Uint8Array) => Uint8Array): never {
     for (;;) {
       const found = Atomics.load(this.state, WHOSE);
@@ -31,7 +31,7 @@ export class Channel {
     }
   }
 
-  /** Say that nobody answers any more. */
+  /** Report that this side answers no more requests. */
   end(): void {
     Atomics.store(this.state, WHOSE, ENDED);
     Atomics.notify(this.state, WHOSE);

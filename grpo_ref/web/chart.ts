@@ -8,7 +8,7 @@ export interface Line {
   high?: number[];
 }
 
-/** A place on the horizontal axis, and the value that each line has there; undefined where it has none. */
+/** A position on the horizontal axis, and the value of each line there; undefined if a line has none. */
 interface Mark {
   at: number;
   values: (number | undefined)[];
@@ -22,7 +22,7 @@ const TICKS = 6;
 const NAMESPACE = "http://www.w3.org/2000/svg";
 const KINDS = ["first", "second"];
 
-/** A number as it is shown. */
+/** Format a number. */
 export function round(value: number, digits = 6): string {
   return String(Number(value.toPrecision(digits)) + 0).replace("-", "\u2212");
 }
@@ -34,7 +34,7 @@ function svg(tag: string, attributes: Record<string, string | number>, text = ""
   return made;
 }
 
-/** Round numbers inside a range: multiples of 1, 2 or 5 times a power of ten. */
+/** Return round numbers inside a range: multiples of 1, 2 or 5 times a power of ten. */
 function ticks([low, high]: Range): number[] {
   const rough = (high - low) / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -44,7 +44,7 @@ function ticks([low, high]: Range): number[] {
   return Array.from({ length: count }, (_, at) => Number(((first + at) * step).toPrecision(12)));
 }
 
-/** The range of all values, with some room; around a single value, a little. */
+/** Return the range of all values with a margin; for a single value, a small range around it. */
 function rangeOf(values: number[]): Range {
   const finite = values.filter(Number.isFinite);
   if (finite.length === 0) return [0, 1];
@@ -59,10 +59,10 @@ export class Chart {
   private y: (value: number) => number = () => 0;
 
   /**
-   * @param parent - the element that it is added to
-   * @param labels - of the axes, with their units
-   * @param across - the range of the horizontal axis
-   * @param up - the range of the vertical axis; left out, that of the lines
+   * @param parent - the element that the chart is added to
+   * @param labels - labels of the axes, with their units
+   * @param across - range of the horizontal axis
+   * @param up - range of the vertical axis; if omitted, the range of the lines
    */
   constructor(
     parent: HTMLElement,
@@ -76,8 +76,8 @@ export class Chart {
 
   /**
    * @param lines - at most two
-   * @param said - what they show, in words
-   * @param mark - is drawn as a vertical line with a point on each of them
+   * @param said - description of the lines
+   * @param mark - drawn as a vertical line with a point on each line
    */
   draw(lines: Line[], said: string, mark?: Mark): void {
     const up = this.up ?? rangeOf(lines.flatMap(({ ys, low = [], high = [] }) => [...ys, ...low, ...high]));
@@ -94,7 +94,7 @@ export class Chart {
     this.drawing.replaceChildren(...this.axes(up), inside);
   }
 
-  /** Call with the horizontal value whenever somebody points there with a button or a finger down. */
+  /** Call the function with the horizontal value while the reader drags with a button or finger down. */
   onDrag(dragged: (value: number) => void): void {
     this.drawing.classList.add("draggable");
     const [low, high] = this.across;
@@ -160,7 +160,7 @@ function scale([low, high]: Range, from: number, to: number): (value: number) =>
   return (value) => from + ((value - low) / (high - low)) * (to - from);
 }
 
-/** What the two kinds of line stand for, as an element below the charts. */
+/** Return the legend of the two kinds of line, to be put below the charts. */
 export function legend(labels: string[]): HTMLElement[] {
   return labels.map((label, number) => {
     const made = document.createElement("span");

@@ -1,4 +1,4 @@
-/** What the pages that compute have in common: Python for them, and a line that says what goes on. */
+/** Shared parts of the pages that compute: Python, and a line with the current status. */
 import { place } from "./elements";
 import { load, Python } from "./python";
 import { kept } from "./served";
@@ -7,9 +7,9 @@ export function tell(text: string): void {
   place("status").textContent = text;
 }
 
-/** Python with what the code imports; the page goes on with it, or says why there is none. */
+/** Load Python with the imports of the code, then call the page's function with it, or show the error. */
 export async function withPython(code: string, go: (python: Python) => Promise<void>): Promise<void> {
-  tell("Loading Python, about 50 MB the first time; then it is kept here ...");
+  tell("Loading Python: about 50 MB the first time; then the browser keeps it ...");
   try {
     await kept().catch(() => undefined); // without it everything works, but is loaded again on the next visit
     const python = new Python(await load(), "worker.js", code);
@@ -23,7 +23,7 @@ export async function withPython(code: string, go: (python: Python) => Promise<v
 
 const COLOR = /\x1b\[[0-9;]*m/g;
 
-/** What an error says: of Python's, the last line, without its color. */
+/** Return the message of an error; of a Python error the last line, without color. */
 export function said(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.replace(COLOR, "").trim().split("\n").at(-1) ?? "";

@@ -1,14 +1,14 @@
-/** What somebody chooses: a number that is dragged or typed, or one of several names. */
+/** Controls: a number that the reader drags or types, or one of several names. */
 
 export interface Limits {
   low: number;
   high: number;
-  /** of the slider; in powers of ten where that is logarithmic */
+  /** step of the slider; in powers of ten if the slider is logarithmic */
   step: number;
   isLogarithmic?: boolean;
 }
 
-/** A label and what belongs to it, in a box of their own. */
+/** Return a box with a label and its elements. */
 function boxed(parent: HTMLElement, id: string, label: string, ...inputs: HTMLElement[]): void {
   const [box, name] = [document.createElement("div"), document.createElement("label")];
   [name.htmlFor, name.textContent, box.className] = [id, label, "setting"];
@@ -23,11 +23,11 @@ export class Amount {
   private readonly field = document.createElement("input");
 
   /**
-   * @param parent - the element that it is added to
-   * @param id - of the slider
-   * @param label - what the number is
-   * @param limits - between which it lies; with a step of 1 it is whole
-   * @param changed - is called whenever somebody has changed the value
+   * @param parent - the element that the control is added to
+   * @param id - id of the slider
+   * @param label - label of the number
+   * @param limits - the allowed range; with a step of 1 the number is whole
+   * @param changed - called whenever the reader has changed the value
    */
   constructor(
     parent: HTMLElement,
@@ -56,7 +56,7 @@ export class Amount {
     return this.field.valueAsNumber;
   }
 
-  /** What is no number, or outside the limits, becomes the nearest one inside. */
+  /** Set the value; an invalid one becomes the nearest one inside the limits. */
   set value(value: number) {
     const { low, high, step } = this.limits;
     const inside = Number.isNaN(value) ? low : Math.min(high, Math.max(low, step === 1 ? Math.round(value) : value));
@@ -69,7 +69,7 @@ export class Amount {
     return this.slider.disabled;
   }
 
-  /** What is disabled has no value: its field is empty. */
+  /** Disable the control, which empties its field, or enable it. */
   set isDisabled(isDisabled: boolean) {
     this.slider.disabled = this.field.disabled = isDisabled;
     if (isDisabled) this.field.value = "";
@@ -105,7 +105,7 @@ export class Choice {
     return this.select.value;
   }
 
-  /** A name that is not there changes nothing. */
+  /** Choose a name; an unknown name changes nothing. */
   set value(name: string) {
     if (this.names.includes(name)) this.select.value = name;
   }

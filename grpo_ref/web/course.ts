@@ -27,7 +27,7 @@ interface Chapter {
 
 const SEEDS = 2 ** 32;
 
-/** What stands above a file's code: the statement. */
+/** Return the part of a file above its code: the statement. */
 function headOf(file: string): string {
   return file.slice(0, file.indexOf('"""', 3) + 3);
 }
@@ -67,7 +67,7 @@ class Page {
   }
 
   async start(): Promise<void> {
-    this.tell(`Loading Python and the judge: ${this.megabytes} MB the first time, then they are kept here ...`);
+    this.tell(`Loading Python and the judge: ${this.megabytes} MB the first time; then the browser keeps them ...`);
     this.engine = await Engine.open();
     this.tell("Ready.");
     this.allow(true);
@@ -90,7 +90,7 @@ class Page {
     place("chapters").append(element("h2", chapter.title), items);
   }
 
-  /** Show in the list what was reached. */
+  /** Show the student's progress in the list. */
   private mark(exercise: Exercise): void {
     const all = [...this.exercises.values()];
     const solved = all.filter(({ id }) => work.read(id)?.passed);
@@ -153,7 +153,7 @@ class Page {
     });
   }
 
-  /** Run what is in the editor as a program. */
+  /** Run the text in the editor as a program. */
   private async program(): Promise<void> {
     const exercise = this.exercise;
     await this.busy("Running ...", async (engine, text) => {
@@ -163,7 +163,7 @@ class Page {
     });
   }
 
-  /** Do something with the text, which is kept; meanwhile nothing else can be begun, but this can be stopped. */
+  /** Store the text and work with it. Meanwhile nothing else can be started, but the work can be stopped. */
   private async busy(told: string, work: (engine: Engine, text: string) => Promise<void>): Promise<void> {
     if (this.engine === undefined || place<HTMLButtonElement>("run").disabled) return;
     this.allow(false);
@@ -178,7 +178,7 @@ class Page {
     this.allow(true);
   }
 
-  /** Whether something can be begun; if not, what runs can be stopped. */
+  /** Enable the buttons that start something, or else the one that stops it. */
   private allow(begin: boolean): void {
     place<HTMLButtonElement>("run").disabled = place<HTMLButtonElement>("program").disabled = !begin;
     place<HTMLButtonElement>("stop").disabled = begin;
@@ -197,7 +197,7 @@ class Page {
   }
 
   private reset(): void {
-    if (!confirm("Start this exercise again? What you have typed is lost.")) return;
+    if (!confirm("Start this exercise again? Your text will be lost.")) return;
     work.forget(this.exercise.id);
     this.mark(this.exercise);
     this.show();
@@ -215,11 +215,12 @@ class Page {
   }
 
   private answer(): void {
-    if (!work.read(this.exercise.id)?.passed && !confirm("You have not passed yet. Show the model answer?")) return;
+    const hasPassed = work.read(this.exercise.id)?.passed;
+    if (!hasPassed && !confirm("You have not passed this exercise yet. Show the model answer?")) return;
     place("solution").replaceChildren(element("pre", this.exercise.answer));
   }
 
-  /** Offer every exercise that was begun as a file. */
+  /** Offer every exercise that was begun as a file to download. */
   private export(): void {
     const files = new Map<string, string>();
     for (const exercise of this.exercises.values()) {
@@ -230,7 +231,7 @@ class Page {
     this.tellMoved(`Saved: ${counted(files.size, "exercise")}.`);
   }
 
-  /** Take over files of exercises; what is there already is replaced after a question. */
+  /** Open files of exercises. The student's text is replaced only after a question. */
   private async import(chosen: FileList): Promise<void> {
     const files = await exchange.chosen(chosen).catch((error: unknown) => String(error));
     if (typeof files === "string") return this.tellMoved(`These files cannot be read: ${files}.`);
@@ -245,10 +246,11 @@ class Page {
       }
     }
     const lost = [...changed.keys()].filter(({ id }) => work.read(id));
-    if (lost.length && !confirm(`Replace what you have here of: ${lost.map(({ title }) => title).join(", ")}?`)) return;
+    const titles = lost.map(({ title }) => title).join(", ");
+    if (lost.length && !confirm(`Replace your text of these exercises: ${titles}?`)) return;
     for (const [exercise, text] of changed) this.keep({ text, passed: false, points: 0 }, exercise);
     if (changed.size) this.show();
-    this.tellMoved(`Taken over: ${counted(changed.size, "exercise")}. Of no exercise: ${counted(strange, "file")}.`);
+    this.tellMoved(`Opened: ${counted(changed.size, "exercise")}. Not an exercise: ${counted(strange, "file")}.`);
   }
 
   private tellMoved(text: string): void {
@@ -260,7 +262,7 @@ function counted(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** What stands in the editor at first. */
+/** Return the text with which the editor starts. */
 function begun(exercise: Exercise): string {
   return codeOf(exercise.starter, headOf(exercise.starter));
 }
@@ -274,7 +276,7 @@ async function begin(): Promise<void> {
   const page = new Page(course.chapters, course.megabytes);
   const isServed = await isolated().catch(() => crossOriginIsolated);
   if (!isServed) {
-    page.tell("No code can run here: this browser, or the way in which the page is served, forbids it.");
+    page.tell("No code can run here. This browser, or the server's headers, do not allow it; try another browser.");
     return;
   }
   await page.start().catch((error: unknown) => page.tell(`The judge could not be loaded: ${String(error)}`));

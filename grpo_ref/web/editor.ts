@@ -10,9 +10,9 @@ export class Editor {
   private readonly view: EditorView;
 
   /**
-   * @param parent - the element that it fills
-   * @param changed - is called with the text whenever somebody has typed
-   * @param run - is called when the keys for it are pressed
+   * @param parent - the element that the editor fills
+   * @param changed - called with the text whenever the student has typed
+   * @param run - called when Ctrl+Enter is pressed
    */
   constructor(parent: HTMLElement, changed: (text: string) => void, run: () => void) {
     const keys = [{ key: "Mod-Enter", run: () => (run(), true) }, indentWithTab, ...defaultKeymap, ...historyKeymap];

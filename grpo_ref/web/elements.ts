@@ -1,11 +1,11 @@
-/** Elements of a page: those that are there, and new ones. */
+/** Elements of a page: existing ones and new ones. */
 
-/** The element of the page that has an id. */
+/** Return the page's element with this id. */
 export function place<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
 
-/** An element with a text and a class; in prose, what stands in backticks is code. */
+/** Return a new element with a text and a class. In prose, text in backticks becomes code. */
 export function element(tag: string, text: string, kind = ""): HTMLElement {
   const made = document.createElement(tag);
   if (kind) made.className = kind;

@@ -1,4 +1,4 @@
-/** What the course needs: the judge's worker, a student's worker for each answer, and one for each program. */
+/** The workers of the course: the judge's, a student's for each answer, and one for each program. */
 import { Programs } from "./programs";
 import type { Shown } from "./program";
 import { load, Python, type Loaded } from "./python";
@@ -29,7 +29,7 @@ export interface Report {
   tests: Test[];
 }
 
-/** A new worker is asked for, or with no memory to share none. */
+/** Requests a new worker, or none if no memory can be shared. */
 interface Wanted {
   student: SharedArrayBuffer | null;
   output: number;
@@ -69,14 +69,14 @@ export class Engine {
     return this.programs.run(path, text);
   }
 
-  /** End what runs now, in the student's worker and in the judge's; resolves when a new judge is ready. */
+  /** Stop the student's worker and the judge's. Resolves when a new judge is ready. */
   async stop(): Promise<void> {
     if (this.programs.stop()) return;
     this.student?.terminate();
     await this.judge.stop();
   }
 
-  /** A new worker takes the place of the student's. */
+  /** Replace the student's worker by a new one. */
   private replace({ student, output }: Wanted): void {
     this.student?.terminate();
     this.student = undefined;

@@ -1,16 +1,16 @@
-/** Work as the files that `grpo-ref init` makes and `pytest` grades: out of the page in a zip, and back. */
+/** Export the student's work as a zip of the files that `grpo-ref init` makes, and import it again. */
 import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
 
 export const FOLDER = "exercises";
 const EARLIEST = new Date(1980, 0, 1); // that a zip can hold: equal work gives equal files
 
-/** A zip of files below the folder of the exercises: path -> text. */
+/** Return a zip of files below the folder of the exercises: path -> text. */
 export function zipped(files: ReadonlyMap<string, string>): Blob {
   const tree = Object.fromEntries([...files].map(([path, text]) => [`${FOLDER}/${path}`, strToU8(text)]));
   return new Blob([zipSync(tree, { mtime: EARLIEST })], { type: "application/zip" });
 }
 
-/** Path and text of every Python file among those that were chosen, and in a zip among them. */
+/** Return path and text of every chosen Python file, and of those in chosen zip files. */
 export async function chosen(files: Iterable<File>): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const file of files) {

@@ -42,7 +42,7 @@ async function explain(python: Python): Promise<void> {
   const report = await python.call<Explained>("explained", trainer, config, place<HTMLInputElement>("skip").checked);
   if ("error" in report) {
     place("report").replaceChildren(element("p", report.error, "mistake"));
-    tell("This configuration cannot be explained.");
+    tell("This configuration cannot be explained; see the message below.");
     return;
   }
   place("report").replaceChildren(...report.pieces.map(shown));

@@ -1,7 +1,7 @@
-/** A Python interpreter in WebAssembly that takes turns: some code at a time, as the grader of classes gives it. */
+/** A Python interpreter in WebAssembly that runs code in turns, as in class grading. */
 import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI, WASIProcExit } from "@bjorn3/browser_wasi_shim";
 
-/** What came of one turn; with it the interpreter may have ended, by itself or in a trap. */
+/** The result of one turn. The interpreter may have ended with it, by itself or by a trap. */
 export interface Turn {
   exit: number | null;
   trapped: string;
@@ -11,7 +11,7 @@ export interface Turn {
   stderr: string;
 }
 
-/** Asked by the code inside, with bytes; answers with bytes before anything else happens there. */
+/** Called by the code inside with bytes; returns bytes before that code continues. */
 export type Door = (frame: Uint8Array) => Uint8Array;
 
 /** Files of the interpreter: path below /usr/local/lib -> content. */
@@ -28,7 +28,7 @@ const NOT_THERE = 52; // ENOSYS: a call that pages do not serve
 const NO_DOOR = -1;
 const QUIT = 256;
 
-/** Collects what is written, up to a number of bytes. */
+/** Collects the output, up to a number of bytes. */
 class Sink {
   parts: Uint8Array[] = [];
   size = 0;
@@ -63,7 +63,7 @@ export class Interpreter {
     private readonly err: Sink,
   ) {}
 
-  /** Begin one; its memory is that of the binary, in which everything that takes long is imported already. */
+  /** Start an interpreter. The binary's memory already contains the modules that take long to import. */
   static async open(module: WebAssembly.Module, files: Files, output: number, door?: Door): Promise<Interpreter> {
     const [out, err] = [new Sink(output), new Sink(output)];
     const opened = [new OpenFile(new File([])), out.fd, err.fd, new PreopenDirectory(LIBRARY, tree(files))];
@@ -105,14 +105,14 @@ export class Interpreter {
   }
 }
 
-/** Where in its memory the interpreter has the bytes now. */
+/** Return the position of the bytes in the interpreter's memory. */
 function placed(exports: Exports, bytes: Uint8Array): number {
   const place = exports.host_alloc(bytes.length) >>> 0;
   new Uint8Array(exports.memory.buffer).set(bytes, place);
   return place;
 }
 
-/** The files as folders within folders. */
+/** Return the files as nested folders. */
 function tree(files: Files): Map<string, File | Directory> {
   const top = new Map<string, File | Directory>();
   for (const [path, content] of files) {

@@ -3,7 +3,7 @@ import { Channel } from "./channel";
 import { told } from "./student_turn";
 import { serve } from "./turns";
 
-/** What the judge asks of the page: a new interpreter for a student, or a turn of the one that is there. */
+/** A request of the judge to the page: a new interpreter for a student, or a turn of the current one. */
 type Request = { do: "open"; output: number } | { do: "turn"; code: string; seconds: number } | { do: "close" };
 
 let channel: Channel | undefined;

@@ -1,6 +1,6 @@
 /**
  * The service worker: keeps the files of the course, so that a second visit needs no network, and adds the two
- * headers with which a page may share memory with its workers, which few hosts of files send.
+ * headers with which a page may share memory with its workers; few static web servers send them.
  */
 const worker = self as unknown as ServiceWorkerGlobalScope;
 

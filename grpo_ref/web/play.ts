@@ -1,4 +1,4 @@
-/** The playground: two runs with settings of their own on one task, trained in turns and drawn while they train. */
+/** The playground: two runs with their own settings on one task, trained in turns and drawn as they train. */
 import { Chart, legend, round } from "./chart";
 import { said, tell, withPython } from "./computing";
 import { Amount, Choice, type Limits } from "./controls";
@@ -46,7 +46,7 @@ class Page {
     place<HTMLButtonElement>("train").disabled = false;
   }
 
-  /** Take the settings from the address, and draw empty charts. */
+  /** Read the settings from the address, and draw empty charts. */
   private restore(): void {
     const settings: Record<string, string> = { ...START, ...link.read() };
     this.task.value = settings.task;
@@ -82,8 +82,8 @@ class Page {
   private async copy(): Promise<void> {
     this.changed();
     await navigator.clipboard.writeText(location.href).then(
-      () => tell("The link is copied."),
-      () => tell("The link is in the address bar: this browser does not let the page copy it."),
+      () => tell("The link has been copied."),
+      () => tell("This browser does not let the page copy the link. Copy it from the address bar."),
     );
   }
 
@@ -109,7 +109,7 @@ class Page {
     if (hasFocus) place(on).focus();
   }
 
-  /** Begin both runs; false if the settings of one are refused. */
+  /** Begin both runs. Return false if the settings of a run are refused. */
   private async begin(): Promise<boolean> {
     const notes: HTMLElement[] = [];
     for (const run of this.runs) {
@@ -139,7 +139,7 @@ class Page {
     tell(done < updates ? `Stopped after ${done} of ${updates} updates.` : `Trained: ${updates} updates of each run.`);
   }
 
-  /** New charts, as wide as the number of updates. */
+  /** Make new charts, as wide as the number of updates. */
   private clear(): void {
     place("charts").replaceChildren();
     place("legend").replaceChildren(...legend(this.runs.map((run) => run.label)));
@@ -165,7 +165,7 @@ class Page {
   }
 }
 
-/** The settings whose names begin so, by the rest of their names. */
+/** Return the settings whose names have this beginning, by the rest of their names. */
 function within(settings: Record<string, string>, beginning: string): Record<string, string> {
   const found = Object.entries(settings).filter(([name]) => name.startsWith(beginning));
   return Object.fromEntries(found.map(([name, value]) => [name.slice(beginning.length), value]));
@@ -176,7 +176,7 @@ function inWords(measured: Row[string] | undefined): string {
   return measured === null ? "not finite" : `now ${round(measured[0], 4)}`;
 }
 
-/** A cell of the table; its number can be read with all digits. */
+/** Return a cell of the table; its data element has the number with all digits. */
 function cell(measured: Row[string] | undefined): HTMLElement {
   if (!measured) return element("td", measured === null ? "not finite" : "\u2013", "number");
   const [made, data] = [element("td", "", "number"), document.createElement("data")];

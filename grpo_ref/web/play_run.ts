@@ -1,9 +1,9 @@
-/** One of the two runs of the playground: its settings, and what was measured so far. */
+/** One of the two runs of the playground: its settings and its measurements so far. */
 import type { Line } from "./chart";
 import { Amount, Choice, type Limits } from "./controls";
 import { place } from "./elements";
 
-/** See `play.Row`: of one update, by the name of the measure, mean, 10th and 90th percentile over the seeds. */
+/** See `play.Row`: mean, 10th and 90th percentile over the seeds of one update, by measure. */
 export type Row = Record<string, [number, number, number] | null>;
 
 export type Settings = Record<string, string | number | null>;
@@ -27,15 +27,15 @@ const AMOUNTS: Record<string, [string, Limits, number]> = {
 
 export class Run {
   rows: Row[] = [];
-  /** What the rows are of; the settings may have been changed since. */
+  /** Describes the run of the rows; the settings may have been changed since. */
   label = "";
   private readonly recipe: Choice;
   private readonly amounts = new Map<string, Amount>();
 
   /**
-   * @param name - of the run, and the id of the element that its settings are added to
-   * @param choices - what can be chosen
-   * @param changed - is called whenever somebody has changed a setting
+   * @param name - name of the run, and id of the element that its settings are added to
+   * @param choices - the tasks, recipes and panels to choose from
+   * @param changed - called whenever the reader has changed a setting
    */
   constructor(
     readonly name: string,
@@ -54,7 +54,7 @@ export class Run {
     this.takeRecipe();
   }
 
-  /** Begin anew, with the settings of now. */
+  /** Remove the rows, and name the run after its current settings. */
   clear(): void {
     this.rows = [];
     this.label = `run ${this.name.toUpperCase()}: ${this.recipe.value}`;
@@ -65,7 +65,7 @@ export class Run {
     return { recipe: this.recipe.value, ...Object.fromEntries(amounts) };
   }
 
-  /** Take those settings that are given; a recipe brings its own along, which others may change. */
+  /** Take the given settings. A recipe sets its own settings first, which the others may change. */
   restore(settings: Record<string, string>): void {
     if ("recipe" in settings) this.recipe.value = settings.recipe;
     this.takeRecipe();
@@ -74,7 +74,7 @@ export class Run {
     }
   }
 
-  /** Take the settings that suit a task, of those that there are here. */
+  /** Take the settings of a task, as far as this run has them. */
   takeTask(task: string): void {
     for (const [id, value] of Object.entries(this.choices.tasks[task])) {
       const amount = this.amounts.get(id);
@@ -82,7 +82,7 @@ export class Run {
     }
   }
 
-  /** The curve of a measure; what was no number is left out. */
+  /** Return the curve of a measure, without the updates at which it is not finite. */
   line(measure: string): Line {
     const found = this.rows.flatMap((row, at) => (row[measure] === null ? [] : [[at + 1, ...row[measure]]]));
     const [xs, ys, low, high] = [0, 1, 2, 3].map((column) => found.map((row) => row[column]));

@@ -1,4 +1,4 @@
-/** The worker in which a student's text runs as a program, with what draws figures where it is needed. */
+/** The worker in which a student's text runs as a program, with the plotting library if needed. */
 import { unzipSync } from "fflate";
 import { Interpreter, type Files } from "./interpreter";
 import PROGRAM from "./program.py";
@@ -11,7 +11,7 @@ export interface Begin {
   text: string;
 }
 
-/** What a program has printed, its error, and its figures as SVG. */
+/** The output of a program, its error, and its figures as SVG. */
 export interface Shown {
   printed: string;
   error: string;

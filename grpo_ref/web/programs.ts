@@ -1,4 +1,4 @@
-/** Programs that a page runs, one at a time: a worker for each, and the library that draws where it is needed. */
+/** Programs that a page runs, one at a time: a worker for each, and the plotting library if needed. */
 import type { Begin, Shown } from "./program";
 import { fetched, type Loaded } from "./python";
 
@@ -11,7 +11,7 @@ export class Programs {
 
   constructor(private readonly loaded: Loaded) {}
 
-  /** Run a text as a program; it is ended after two minutes. */
+  /** Run a text as a program. It is stopped after two minutes. */
   async run(path: string, text: string): Promise<Shown> {
     const plots = DRAWS.test(text) ? await this.library() : undefined;
     const { module, library } = this.loaded;
@@ -31,7 +31,7 @@ export class Programs {
     }
   }
 
-  /** End the program that runs now; whether there was one. */
+  /** Stop the running program. Return whether there was one. */
   stop(): boolean {
     const was = this.end !== undefined;
     this.end?.("stopped");

@@ -1,4 +1,4 @@
-/** Python for a page: the files that it needs, and a worker in which functions of `grpo_ref` are called. */
+/** Python for a page: its files, and a worker in which functions of `grpo_ref` are called. */
 import type { Files } from "./interpreter";
 
 /** The program of the interpreter, its library, and the library with `grpo_ref` beside it. */
@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 import json
 `;
 
-/** A file of the site. */
+/** Load a file of the site. */
 export async function fetched(name: string): Promise<Response> {
   const response = await fetch(name);
   if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
@@ -55,10 +55,10 @@ export class Python {
   private asked = 0;
 
   /**
-   * @param loaded - what `load` gave
-   * @param script - of the worker: a program that calls `serve`
+   * @param loaded - the result of `load`
+   * @param script - the worker's program, which calls `serve`
    * @param code - runs first; the functions that it imports or defines can be called
-   * @param heard - is given what else the worker says
+   * @param heard - called with the worker's other messages
    */
   constructor(
     private readonly loaded: Loaded,
@@ -81,7 +81,7 @@ export class Python {
     });
   }
 
-  /** The result of a function; a second call waits for the first. */
+  /** Call a function and return its result. A second call waits for the first. */
   async call<Result>(name: string, ...values: unknown[]): Promise<Result> {
     const id = this.asked++;
     const given = JSON.stringify(JSON.stringify(values)); // a text that Python reads as a text of JSON
@@ -91,7 +91,7 @@ export class Python {
     return JSON.parse(said) as Result;
   }
 
-  /** End what runs now; resolves when functions can be called again. */
+  /** Stop the running call. Resolves when functions can be called again. */
   async stop(): Promise<void> {
     this.worker.terminate();
     const waiting = [...this.waiting];

@@ -1,4 +1,4 @@
-/** What is shown of a report: the mistake that it looks like, a row for each test, and what was printed. */
+/** The view of a report: the likely mistake, a row for each test, and the printed output. */
 import { element } from "./elements";
 import type { Report, Test } from "./engine";
 import type { Shown } from "./program";
@@ -7,7 +7,7 @@ const LINE = /^(line (\d+))(?=[:,])/gm;
 const FRAME = /(?<=^  File "[^"]*", )(line (\d+))/gm;
 
 /**
- * @param goTo - is called with the number of a line of the answer when somebody wants to see it
+ * @param goTo - called with a line number of the answer when the reader clicks on it
  */
 export function results(report: Report, goTo: (line: number) => void): HTMLElement[] {
   const told = [report.diagnosis, report.symptom].filter(Boolean).map((text) => element("p", text, "mistake"));
@@ -15,7 +15,7 @@ export function results(report: Report, goTo: (line: number) => void): HTMLEleme
   return [...told, ...report.tests.map((test) => row(test, goTo)), ...printed];
 }
 
-/** What a program has printed and drawn. */
+/** Return the elements that show a program's output and figures. */
 export function output(shown: Shown, goTo: (line: number) => void): HTMLElement[] {
   const figures = shown.figures.map((svg, number) => {
     const image = document.createElement("img");
@@ -40,7 +40,7 @@ function row(test: Test, goTo: (line: number) => void): HTMLElement {
   return made;
 }
 
-/** A traceback, in which the number of a line leads there. */
+/** Return a traceback whose line numbers are links to the editor's lines. */
 function linked(text: string, lines: RegExp, goTo: (line: number) => void): HTMLElement {
   const made = element("pre", "");
   let at = 0;

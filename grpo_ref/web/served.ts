@@ -1,9 +1,9 @@
-/** How this page is served: by the service worker, which keeps its files, and with the headers for shared memory. */
+/** Serve this page by the service worker, which keeps its files, with the headers for shared memory. */
 
 const RELOADED = "grpo-ref/reloaded";
 const PATIENCE = 5000;
 
-/** Let the service worker serve this page and keep what it loads; resolves when it does, or is late. */
+/** Let the service worker serve this page and keep its files. Resolves when it does, or after a timeout. */
 export async function kept(): Promise<void> {
   if (!("serviceWorker" in navigator)) return;
   const controlled = new Promise((done) => navigator.serviceWorker.addEventListener("controllerchange", done));
@@ -12,7 +12,7 @@ export async function kept(): Promise<void> {
   if (navigator.serviceWorker.controller === null) await Promise.race([controlled, late]);
 }
 
-/** Whether memory can be shared with workers; the page is loaded once more if it came without the headers for it. */
+/** Return whether memory can be shared with workers. Reload the page once if it came without the headers. */
 export async function isolated(): Promise<boolean> {
   await kept();
   if (crossOriginIsolated || sessionStorage.getItem(RELOADED) !== null) return crossOriginIsolated;

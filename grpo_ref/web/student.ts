@@ -1,4 +1,4 @@
-/** A worker in which a student's code runs, and nothing of the judge: it runs the turns that the judge sends. */
+/** A worker in which a student's code runs, without anything of the judge: it runs the judge's turns. */
 import { Channel } from "./channel";
 import { Interpreter, type Files } from "./interpreter";
 import { told } from "./student_turn";

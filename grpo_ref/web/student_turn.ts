@@ -1,7 +1,7 @@
-/** A turn of a student's interpreter as it travels to the judge. */
+/** A turn of a student's interpreter as a message to the judge. */
 import type { Turn } from "./interpreter";
 
-/** A turn as bytes: a line of JSON, then what was written to standard output. */
+/** Encode a turn as bytes: a line of JSON, then the standard output. */
 export function told(turn: Turn): Uint8Array {
   const { stdout, ...rest } = turn;
   const head = new TextEncoder().encode(`${JSON.stringify(rest)}\n`);

@@ -1,4 +1,4 @@
-/** The page of the surrogates: value and slope of every recipe at a ratio that is dragged. */
+/** The page of the surrogates: value and slope of every recipe at a ratio that the reader drags. */
 import { Chart, legend, round, type Line } from "./chart";
 import { said, tell, withPython } from "./computing";
 import { Amount, Choice } from "./controls";
@@ -54,7 +54,7 @@ class Page {
     addEventListener("hashchange", () => this.restore());
   }
 
-  /** Take the settings from the address. */
+  /** Read the settings from the address. */
   restore(): Promise<void> {
     const settings = { ...START, ...link.read() };
     [this.ratio.value, this.advantage.value] = [Number(settings.ratio), Number(settings.advantage)];
@@ -76,7 +76,7 @@ class Page {
     return this.families.findIndex(({ recipes }) => recipes.includes(recipe));
   }
 
-  /** Compute and draw; while that goes on, newer settings wait, and only the newest are drawn next. */
+  /** Compute and draw. Settings that change meanwhile wait, and only the newest ones are drawn next. */
   private async show(): Promise<void> {
     this.isOld = true;
     if (this.isAsking) return;
@@ -118,7 +118,7 @@ function chartOf(label: string): Chart {
 
 function inWords(point: Point): string {
   if (point === null) return "depends on the other tokens of the batch";
-  const pushed = point.slope > 0 ? "made likelier" : point.slope < 0 ? "made rarer" : "pushed no more";
+  const pushed = point.slope > 0 ? "made more likely" : point.slope < 0 ? "made less likely" : "no longer changed";
   return `value ${round(point.value)}, slope ${round(point.slope)}: ${pushed}`;
 }
 

@@ -1,4 +1,4 @@
-/** What a worker does in which a page runs Python: it opens an interpreter, and runs what it is sent. */
+/** The program of a worker in which a page runs Python: open an interpreter and run the code sent to it. */
 import { Interpreter, type Door, type Files, type Turn } from "./interpreter";
 
 interface Begin {
@@ -9,7 +9,7 @@ interface Begin {
 
 const OUTPUT = 4 * 1024 * 1024;
 
-/** Answer the page's messages; the code inside can ask at the door, if there is one. */
+/** Answer the page's messages. The code inside can call `door`, if there is one. */
 export function serve(door?: Door): void {
   let interpreter: Interpreter;
   onmessage = async ({ data }: MessageEvent<Begin | { id: number; code: string }>) => {

@@ -1,4 +1,4 @@
-/** What a student has typed and reached, kept in the browser. */
+/** The student's texts and progress, stored in the browser. */
 
 export interface Work {
   text: string;
@@ -9,7 +9,7 @@ export interface Work {
 
 const KEY = "grpo-ref/1/";
 
-/** Of one exercise; undefined if nothing was done yet, or what is kept cannot be read. */
+/** Return the work on one exercise; undefined if there is none, or if it cannot be read. */
 export function read(exercise: string): Work | undefined {
   try {
     return (JSON.parse(localStorage.getItem(KEY + exercise) ?? "null") as Work | null) ?? undefined;

@@ -220,8 +220,8 @@ def test_work_goes_out_as_the_files_that_pytest_grades_and_comes_back(page, exer
     page.click("#reset")
     (tmp_path / "notes.py").write_text("# of no exercise\n")
     page.set_input_files("#import", [tmp_path / "exercises.zip", tmp_path / "notes.py"])
-    page.wait_for_function("document.getElementById('moved').textContent.startsWith('Taken over: 1')")
-    assert page.inner_text("#moved") == "Taken over: 1 exercise. Of no exercise: 1 file."
+    page.wait_for_function("document.getElementById('moved').textContent.startsWith('Opened: 1')")
+    assert page.inner_text("#moved") == "Opened: 1 exercise. Not an exercise: 1 file."
     assert "np.expm1(-v)" in page.inner_text(".cm-content")
     page.set_input_files("#import", [tmp_path / "notes.py", tmp_path / "notes.py"])
     page.wait_for_function("document.getElementById('moved').textContent.includes('over: 0')")

@@ -123,14 +123,14 @@ class Mutant:
     tell: str
 
 
-def as_given(patient: Function, tell: str) -> Mutant:
+def as_given(faulty: Function, tell: str) -> Mutant:
     """Return the faulty program that a student is asked to repair, as a mutant.
 
     Args:
-      patient: the faulty program's function.
+      faulty: the faulty program's function.
       tell: the sentence shown to a student who has not repaired it.
     """
-    return Mutant(AS_GIVEN, patient, tell)
+    return Mutant(AS_GIVEN, faulty, tell)
 
 
 @dataclass(frozen=True)
