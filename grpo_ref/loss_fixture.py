@@ -1,4 +1,4 @@
-"""A pytest fixture: `check_loss` compares a loss of yours with a trainer's or a recipe's.
+"""A pytest fixture: `check_loss` compares your loss with a trainer's or a recipe's.
 
 In `conftest.py`:
 
@@ -22,7 +22,7 @@ from grpo_ref.recipes import RECIPES, Recipe
 
 @pytest.fixture
 def check_loss() -> Callable[..., None]:
-    """The function `assert_loss`, for tests."""
+    """Return the function `assert_loss`."""
     return assert_loss
 
 
@@ -34,14 +34,14 @@ def assert_loss(
     recipe: str | Recipe | None = None,
     **options: Any,
 ) -> None:
-    """Raise an AssertionError that says what is different, unless a loss is a trainer's or a recipe's.
+    """Raise an AssertionError that describes the difference, unless a loss is a trainer's or a recipe's.
 
     Args:
-      loss: your function; see `grpo_ref.check`.
-      dialect: the trainer, such as "trl" or "verl".
-      config: its keys; those left out have the trainer's defaults. The budget of a constant denominator is
-        taken from here.
-      recipe: a recipe or its name, in place of a trainer.
+      loss: your function; `grpo_ref.check` describes its parameters and what it may return.
+      dialect: trainer to compare with, such as "trl" or "verl".
+      config: configuration keys of the trainer. Missing keys have the trainer's defaults. A constant
+        denominator is read from these keys.
+      recipe: a recipe or its name, instead of a trainer.
       options: as in `grpo_ref.check.assert_matches`: framework, dtype, nan_in_padding, max_length, ...
 
     Raises:
@@ -66,6 +66,7 @@ def assert_loss(
 
 
 def _listed(kind: str, known: Mapping[str, Any], name: Any) -> Any:
+    """Look up a name, or raise a ValueError that lists the known names."""
     if name not in known:
         raise ValueError(f"{kind}: expected one of {', '.join(known)}, got {name!r}")
     return known[name]

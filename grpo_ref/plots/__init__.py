@@ -1,4 +1,4 @@
-"""Plots: the only package that imports matplotlib, and not before a figure is asked for.
+"""Figures. This is the only package that imports matplotlib, and it does so when the first figure is drawn.
 
 `__init__.pyi` lists the public names; each is imported when it is first used.
 """

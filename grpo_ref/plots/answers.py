@@ -1,4 +1,4 @@
-"""What a policy says next, token by token, along its likeliest answer."""
+"""Draw a policy's next-token probabilities along its most likely answer."""
 
 from collections.abc import Mapping
 
@@ -12,15 +12,15 @@ from grpo_ref.plots.style import figure_style, new_figure
 
 
 def likeliest_answer(task: Task, probs: Floats, prompt: int) -> list[tuple[str, int, int]]:
-    """The answer of a policy that always takes the likeliest token.
+    """Return the greedy answer of a policy: always the most likely token.
 
     Args:
       task: the automaton.
-      probs: (N, V) of the policy.
+      probs: (N, V) probabilities of the policy.
       prompt: index of the prompt.
 
     Returns:
-      For each step the text so far, the state, and the token that is taken; at most max_length steps.
+      For each step the text so far, the state and the chosen token; at most max_length steps.
     """
     steps: list[tuple[str, int, int]] = []
     text, state = task.prompts[prompt], int(task.starts[prompt])
@@ -32,7 +32,7 @@ def likeliest_answer(task: Task, probs: Floats, prompt: int) -> list[tuple[str, 
 
 
 def next_tokens(task: Task, policies: Mapping[str, Floats], prompt: int) -> Figure:
-    """The distribution of every next token along the likeliest answer of each policy.
+    """Draw the next-token distributions along the greedy answer of each policy.
 
     Args:
       task: the automaton.
@@ -40,8 +40,8 @@ def next_tokens(task: Task, policies: Mapping[str, Floats], prompt: int) -> Figu
       prompt: index of the prompt.
 
     Returns:
-      The figure, one picture per policy: a row for each step, a column for each token, its probability in
-      colour; the probability of the token that is taken is written in.
+      The figure, with one panel per policy: a row for each step and a column for each token. Colours show
+      probabilities; the probability of the chosen token is written in.
     """
     answers = {name: likeliest_answer(task, probs, prompt) for name, probs in policies.items()}
     longest = max(map(len, answers.values()))

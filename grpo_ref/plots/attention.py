@@ -1,4 +1,4 @@
-"""What a transformer looks at, and how sure it is of each token of one text."""
+"""Draw a transformer's attention, and its probability of each token of a text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,14 +12,14 @@ from grpo_ref.plots.style import COLOURS, HATCHES, figure_style, new_figure
 
 
 def attention_figure(weights: Mapping[str, Floats], tokens: Sequence[str]) -> Figure:
-    """Each head of a layer as a picture: a row for each token that looks, a column for each looked at.
+    """Draw the attention weights of each head: a row for each query token, a column for each key token.
 
     Args:
-      weights: title of a row of pictures -> (H, T, T) attention weights, [head, looking, looked at].
-      tokens: T texts, written at both sides.
+      weights: title of a row of panels -> (H, T, T) attention weights, [head, query, key].
+      tokens: T texts, written along both sides.
 
     Returns:
-      The figure, a row of H pictures for each title; white is 0 and black is 1.
+      The figure, with a row of H panels for each title; white is 0 and black is 1.
     """
     heads = len(next(iter(weights.values())))
     with figure_style():
@@ -45,14 +45,14 @@ def _map(axis: Axes, weights: Floats, tokens: Sequence[str]) -> None:
 
 
 def token_probabilities(probs: Mapping[str, Floats], tokens: Sequence[str]) -> Figure:
-    """How likely each token of one completion was, under one policy or several.
+    """Draw the probability of each token of one completion, under one policy or several.
 
     Args:
       probs: name of a policy -> (T,) probability of each token given those before it.
       tokens: T texts.
 
     Returns:
-      The figure: groups of bars, a group for each token.
+      The figure, with a group of bars for each token.
     """
     places, width = np.arange(len(tokens)), 0.8 / len(probs)
     with figure_style():

@@ -1,4 +1,4 @@
-"""What every axis of a figure for the notebooks has: labels, a grid, and small numbers at its ticks."""
+"""Label and style the axes of the notebooks' figures."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from grpo_ref.plots.style import COLOURS, LINES, MARKERS, grid
 
 
 def label(axis: Axes, xlabel: str, ylabel: str) -> None:
-    """Name both axes with their units; ticks are as small as the labels, whoever shows the figure."""
+    """Label both axes, and set the size of the tick labels explicitly, so that notebooks do not change it."""
     axis.set_xlabel(xlabel)
     axis.set_ylabel(ylabel)
     axis.tick_params(labelsize=9)
@@ -16,12 +16,12 @@ def label(axis: Axes, xlabel: str, ylabel: str) -> None:
 
 
 def series(index: int) -> dict[str, Any]:
-    """Colour, line style and marker of a line: any one of them tells it from the others."""
+    """Return colour, line style and marker of a line; each of the three is enough to identify the line."""
     return {"color": COLOURS[index], "linestyle": LINES[index], "marker": MARKERS[index], "markersize": 5}
 
 
 def legend_above(axis: Axes, columns: int = 3) -> None:
-    """The legend over the axis, where it can hide no curve."""
+    """Put the legend above the axis, where it does not cover a curve."""
     axis.legend(
         loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, fontsize=8, frameon=False, borderpad=0
     )

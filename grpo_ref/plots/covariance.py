@@ -1,4 +1,4 @@
-"""Tokens by advantage and log-probability: which ones do the covariance surrogates treat differently?"""
+"""Draw which tokens the covariance surrogates treat differently."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -9,15 +9,16 @@ from grpo_ref.plots.style import COLOURS, MARKERS, figure_style, new_figure
 
 
 def covariance_figure(log_probs: Floats, advantages: Floats, chosen: Bools) -> Figure:
-    """Tokens by advantage and log-probability, lines of equal covariance, and the tokens that are chosen.
+    """Draw tokens by advantage and log-probability, with contours of the covariance and the chosen tokens.
 
     Args:
-      log_probs, advantages: (N,) of the tokens; log-probabilities in nats.
-      chosen: (N,) True where the surrogate treats a token differently.
+      log_probs: (N,) log-probabilities of the tokens in nats.
+      advantages: (N,) advantages of the tokens.
+      chosen: (N,) true for tokens that the surrogate treats differently.
 
     Returns:
-      The figure; the covariance of a token is (A - mean A)(log πθ - mean log πθ), positive at the upper right
-      and the lower left.
+      The figure. The covariance of a token is (A - mean A)(log πθ - mean log πθ), which is positive at the
+      upper right and at the lower left.
     """
     x, y = log_probs - log_probs.mean(), advantages - advantages.mean()
     with figure_style():

@@ -1,4 +1,4 @@
-"""Training dynamics: nine curves of one run or several."""
+"""Draw the training dynamics of one run or several, by default nine curves."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ PANELS = {
     "distinct_bigrams": "distinct bigrams (share)",
     "ref_log_prob": "log-likelihood under the\nreference (nats per completion)",
 }
-"""What is drawn, by the name of the metric."""
+"""Metrics of the default panels, with their labels."""
 OTHERS = {
     "correct": "right answers (share)",
     "right": "right answers (share)",
@@ -34,19 +34,19 @@ OTHERS = {
     "ratio_max": "largest ratio",
     "ess": "effective sample size (share)",
 }
-"""Labels of metrics that are drawn only when they are asked for."""
+"""Labels of metrics that are drawn only on request."""
 CLIP = ("clip_low", "clip_high")
-"""The metrics whose sum is drawn as "clip"."""
+"""Metrics whose sum is drawn as "clip"."""
 COLUMNS = 3
 
 
 def plot_dynamics(runs: Mapping[str, Sequence[Metrics]], path: Path) -> None:
-    """Draw the training dynamics of one run or several; the file's suffix decides: PNG, PDF or SVG.
+    """Draw the training dynamics of one run or several into a PNG, PDF or SVG file.
 
     Args:
       runs: label -> metrics of each update, each name -> (S,).
-      path: where to write; what is drawn is `dynamics_figure`, those of `PANELS` that every run can fill, or
-        else other metrics that they share.
+      path: path of the file. It shows the panels of `PANELS` that all runs can fill; if there are none,
+        other metrics that all runs have.
 
     Raises:
       ValueError: if the runs have no metric in common.
@@ -56,7 +56,7 @@ def plot_dynamics(runs: Mapping[str, Sequence[Metrics]], path: Path) -> None:
 
 
 def _shared(runs: Mapping[str, Sequence[Metrics]]) -> list[str]:
-    """The panels that every run can fill; failing these, the metrics that all have, nine at most."""
+    """Return the panels that all runs can fill, or else at most nine metrics that all runs have."""
     first, *others = (history[0] for history in runs.values())
     shared = [name for name in first if all(name in other for other in others)]
     if not shared:
@@ -66,17 +66,17 @@ def _shared(runs: Mapping[str, Sequence[Metrics]]) -> list[str]:
 
 
 def dynamics_figure(runs: Mapping[str, Sequence[Metrics]], names: Sequence[str] = tuple(PANELS)) -> Figure:
-    """The training dynamics of one run or several, a panel for each metric.
+    """Draw the training dynamics of one run or several, one panel for each metric.
 
-    Lines are means over the seeds, bands run from the 10th to the 90th percentile of the seeds.
+    Lines are means over the seeds; bands run from the 10th to the 90th percentile of the seeds.
 
     Args:
       runs: label -> metrics of each update, each name -> (S,).
-      names: of the metrics to draw, three in a row; by default the nine of `PANELS`. "clip" is clip_low plus
+      names: metrics to draw, three in a row; by default the nine of `PANELS`. "clip" is clip_low plus
         clip_high.
 
     Returns:
-      The figure; a metric without a label in `PANELS` or `OTHERS` is labelled by its name.
+      The figure. A metric without a label in `PANELS` or `OTHERS` is labelled with its name.
     """
     rows = -(-len(names) // COLUMNS)
     with figure_style():
@@ -113,7 +113,7 @@ def _draw_panel(axis: Axes, name: str, runs: Mapping[str, Sequence[Metrics]]) ->
 
 
 def _curve(name: str, history: Sequence[Metrics]) -> Floats:
-    """(U, S)."""
+    """Return the values (U, S) of one panel."""
     if name == "clip":
         return np.stack([metrics[CLIP[0]] + metrics[CLIP[1]] for metrics in history])
     return np.stack([metrics[name] for metrics in history])

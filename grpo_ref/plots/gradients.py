@@ -1,4 +1,4 @@
-"""Gradients by hand beside gradients by finite differences, and sampled ones beside exact ones."""
+"""Draw hand-derived gradients beside finite differences, and errors of sampled gradients."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,15 +13,16 @@ from grpo_ref.plots.style import COLOURS, figure_style, new_figure
 
 
 def bandit_gradient(means: Floats, logits: Floats, by_hand: Floats, by_differences: Floats) -> Figure:
-    """One context of a bandit: what the policy does, what it should do more of, and both gradients.
+    """Draw one context of a bandit: probabilities, rewards relative to their expectation, and both gradients.
 
     Args:
       means: (K,) mean reward of each arm.
-      logits: (K,) of the policy.
-      by_hand, by_differences: (K,) the gradient of the expected reward with respect to the logits.
+      logits: (K,) logits of the policy.
+      by_hand, by_differences: (K,) gradient of the expected reward with respect to the logits, derived by
+        hand and by finite differences.
 
     Returns:
-      The figure: probabilities, rewards above or below the policy's own expectation, and gradients.
+      The figure, with three panels.
     """
     probs, arms = policy_of(logits).probs, range(len(means))
     with figure_style():
@@ -41,15 +42,15 @@ def bandit_gradient(means: Floats, logits: Floats, by_hand: Floats, by_differenc
 
 
 def gradient_agreement(by_hand: Floats, by_differences: Floats, what: str = "gradient") -> Figure:
-    """A gradient by hand against the same by finite differences, entry by entry.
+    """Draw a hand-derived gradient against finite differences, entry by entry.
 
     Args:
-      by_hand, by_differences: of the same shape.
+      by_hand, by_differences: two arrays of the same shape.
       what: name of the gradient, with its unit if it has one, for the axes.
 
     Returns:
-      The figure: one against the other at the left, the sizes of their differences in order at the right;
-      those of exactly 0 are drawn at 1e-17.
+      The figure: one gradient against the other on the left, and the sorted magnitudes of their differences
+      on the right. A difference of exactly 0 is drawn at 1e-17.
     """
     x, y = np.ravel(by_differences), np.ravel(by_hand)
     apart = np.maximum(np.sort(np.abs(x - y)), 1e-17)
@@ -70,15 +71,15 @@ def gradient_agreement(by_hand: Floats, by_differences: Floats, what: str = "gra
 
 
 def convergence(sizes: Sequence[int], errors: Mapping[str, Floats], xlabel: str, ylabel: str) -> Figure:
-    """How an error falls with the number of samples, on logarithmic axes.
+    """Draw errors against the number of samples, on logarithmic axes.
 
-    Lines are medians over the seeds, bands run from their 10th to their 90th percentile; the dotted line
-    falls with the root of the number of samples, from the first point of the first line on.
+    Lines are medians over the seeds; bands run from the 10th to the 90th percentile. The dotted line starts
+    at the first point of the first line and falls with the square root of the number of samples.
 
     Args:
       sizes: numbers of samples.
       errors: label -> (S, len(sizes)).
-      xlabel, ylabel: what the axes say, with units.
+      xlabel, ylabel: labels of the axes, with units.
 
     Returns:
       The figure.

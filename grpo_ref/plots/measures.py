@@ -1,4 +1,4 @@
-"""Measures of several runs: over a common axis, repeated many times, or one against another."""
+"""Draw measures of several runs: over a common axis, as repeated estimates, or one against another."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,16 +15,15 @@ from grpo_ref.plots.style import COLOURS, MARKERS, figure_style, new_figure
 def lines_figure(
     x: Sequence[float], lines: Mapping[str, Floats], xlabel: str, ylabel: str, *, log_x: bool = False
 ) -> Figure:
-    """One line per run, over any common axis.
+    """Draw one line per run over a common axis.
 
-    Lines are means over the seeds, bands run from their 10th to their 90th percentile; a single seed has
-    no band.
+    Lines are means over the seeds; bands run from the 10th to the 90th percentile. A single seed has no band.
 
     Args:
-      x: (N,) places on the axis.
+      x: (N,) positions on the axis.
       lines: label -> (S, N).
-      xlabel, ylabel: what the axes say, with units.
-      log_x: whether the axis is logarithmic.
+      xlabel, ylabel: labels of the axes, with units.
+      log_x: if true, the horizontal axis is logarithmic.
 
     Returns:
       The figure.
@@ -47,14 +46,14 @@ def lines_figure(
 
 
 def spread_figure(samples: Mapping[str, Floats], truth: float, ylabel: str) -> Figure:
-    """What estimators give when they are repeated, beside the truth.
+    """Draw the spread of repeated estimates beside the true value.
 
-    Bars run from the 10th to the 90th percentile of the repetitions, the point is their mean.
+    Bars run from the 10th to the 90th percentile of the repetitions; the point is their mean.
 
     Args:
       samples: label -> (R,) repeated estimates.
-      truth: what they estimate.
-      ylabel: what it is, with its unit.
+      truth: true value.
+      ylabel: label of the estimated quantity, with its unit.
 
     Returns:
       The figure.
@@ -79,13 +78,13 @@ def spread_figure(samples: Mapping[str, Floats], truth: float, ylabel: str) -> F
 
 
 def intervals_figure(rows: Mapping[str, tuple[float, float]], xlabel: str) -> Figure:
-    """Numbers with their intervals, one below the other, and a line at 0.
+    """Draw numbers with their intervals, one below the other, and a line at 0.
 
-    An interval that does not reach 0 has a full point, one that does an empty one; a legend says so.
+    A number whose interval excludes 0 has a filled point, any other number an empty point; see the legend.
 
     Args:
-      rows: label -> the number, and how far its interval reaches on either side.
-      xlabel: what they are, with the unit and what the intervals mean.
+      rows: label -> (number, half-width of its interval).
+      xlabel: label of the numbers, with their unit and the meaning of the intervals.
 
     Returns:
       The figure.
@@ -110,13 +109,13 @@ def intervals_figure(rows: Mapping[str, tuple[float, float]], xlabel: str) -> Fi
 
 
 def frontier_figure(points: Mapping[str, tuple[Floats, Floats]], xlabel: str, ylabel: str) -> Figure:
-    """Two final measures of several runs against each other: a point per run, joined in their order.
+    """Draw two final measures against each other: one point per run, joined in the order of the runs.
 
-    Points are means over the seeds, bars run from their 10th to their 90th percentile.
+    Points are means over the seeds; bars run from the 10th to the 90th percentile.
 
     Args:
       points: label -> two arrays (S,).
-      xlabel, ylabel: what they are, with units.
+      xlabel, ylabel: labels of the measures, with units.
 
     Returns:
       The figure.

@@ -1,4 +1,4 @@
-"""`grpo_objective` in pictures: every term of it, and how it changes with one ratio."""
+"""Draw the terms of `grpo_objective`, and the objective as a function of one ratio."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,13 +20,13 @@ def objective_terms(
     epsilon: float = 0.2,
     beta: float = 0.01,
 ) -> Figure:
-    """Every term of `grpo_objective`: ratios, the minimum, the two distributions and the terms of their KL.
+    """Draw every term of `grpo_objective`: ratios, minimum, both distributions and the terms of their KL.
 
     Args:
       rhos, A, pi_theta_old, pi_theta_ref, epsilon, beta: as in `grpo_objective`.
 
     Returns:
-      The figure, four panels with a bar or mark for each completion; its title is the sum of all terms.
+      The figure: four panels with a bar or mark for each completion. The title states the sum of all terms.
     """
     ratio, advantage, old, ref = (np.asarray(x, dtype=float) for x in (rhos, A, pi_theta_old, pi_theta_ref))
     gains = {
@@ -62,7 +62,7 @@ def _draw_ratios(axis: Axes, ratio: Floats, epsilon: float) -> None:
 
 
 def _draw_bars(axis: Axes, series: Mapping[str, Floats], unit: str) -> None:
-    """Bars side by side for each completion, the second series hatched."""
+    """Draw bars side by side for each completion, the second series hatched."""
     wide = 0.7 / len(series)
     for index, (name, values) in enumerate(series.items()):
         places = np.arange(len(values)) + (index - (len(series) - 1) / 2) * wide
@@ -89,16 +89,16 @@ def ratio_sweep(
     index: int = 0,
     highest: float = 2.0,
 ) -> Figure:
-    """The objective while one of the ratios is turned and everything else stays.
+    """Draw the objective against one of the ratios, everything else held constant.
 
     Args:
       rhos, A, pi_theta_old, pi_theta_ref, epsilon: as in `grpo_objective`.
-      betas: a line for each of these weights of the KL.
-      index: which ratio is turned, from 0.
-      highest: up to which ratio, from near 0.
+      betas: weights of the KL; one line each.
+      index: index of the ratio that varies, from 0.
+      highest: largest value of the ratio; the smallest is near 0.
 
     Returns:
-      The figure; the clip range is grey and the given ratio is marked.
+      The figure. The clip range is grey, and the given ratio is marked.
     """
     turned = np.repeat(np.asarray(rhos, dtype=float)[None], 400, axis=0)
     turned[:, index] = np.linspace(0.01, highest, len(turned))

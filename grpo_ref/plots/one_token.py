@@ -1,4 +1,4 @@
-"""A surrogate as a function of the ratio, on completions of one token each; nothing is drawn here."""
+"""Compute a surrogate as a function of the ratio, on completions of one token each, without drawing."""
 
 from typing import NamedTuple
 
@@ -14,8 +14,8 @@ class SurrogateCurve(NamedTuple):
 
     Attributes:
       ratios: (N,) πθ/πold.
-      value: (N,) what one token adds to the objective.
-      slope: (N,) how strongly it pushes its own log-probability, with both parts of the Term.
+      value: (N,) contribution of one token to the objective.
+      slope: (N,) derivative with respect to the token's log-probability, from both parts of the Term.
     """
 
     ratios: Floats
@@ -26,19 +26,19 @@ class SurrogateCurve(NamedTuple):
 def surrogate_curve(
     part: Slot, advantage: float, *, old_prob: float = 0.2, between: tuple[float, float] = (0.01, 3.0)
 ) -> SurrogateCurve:
-    """A surrogate on completions of one token each, one for every ratio.
+    """Return a surrogate on a grid of ratios, for completions of one token each.
 
     With one token per completion, the ratio of a sequence is that of its token. The vocabulary has two
-    tokens: this one and "any other".
+    tokens: this token and "any other".
 
     Args:
       part: the surrogate, as in a recipe.
-      advantage: of all tokens.
-      old_prob: πold of the token; what depends on probabilities depends on it.
-      between: the smallest and the largest ratio; 3.0 at πold = 0.2 is a probability of 0.6.
+      advantage: advantage of all tokens.
+      old_prob: πold of the token. It matters for surrogates that depend on probabilities.
+      between: smallest and largest ratio; 3.0 at πold = 0.2 is a probability of 0.6.
 
     Raises:
-      ValueError: if a ratio is not positive, or so large that the token would be certain or more.
+      ValueError: if a ratio is not positive, or so large that the token's probability would be 1 or more.
     """
     lowest, highest = between
     if not 0.0 < lowest < highest < 1.0 / old_prob:
@@ -47,7 +47,7 @@ def surrogate_curve(
 
 
 def surrogate_at(part: Slot, ratios: Floats, advantage: float, *, old_prob: float = 0.2) -> SurrogateCurve:
-    """A surrogate on completions of one token each, at these ratios.
+    """Return a surrogate at the given ratios, for completions of one token each.
 
     Args:
       part: the surrogate, as in a recipe.

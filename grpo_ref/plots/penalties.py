@@ -1,4 +1,4 @@
-"""The KL penalty: value and slope of its estimators against the log-ratio."""
+"""Draw value and slope of the KL estimators against the log-ratio."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from grpo_ref.types import Batch
 
 
 def penalty_curve(part: Slot, log_ratios: Floats) -> tuple[Floats, Floats]:
-    """Value and slope of a penalty against log πθ - log πref, on tokens drawn by πθ itself.
+    """Return value and slope of a penalty against log πθ - log πref, on tokens sampled from πθ.
 
     Args:
       part: the penalty, as in a recipe.
@@ -39,11 +39,12 @@ def penalty_curve(part: Slot, log_ratios: Floats) -> tuple[Floats, Floats]:
 
 
 def penalty_figure(parts: Mapping[str, Slot], *, reach: float = 2.0) -> Figure:
-    """Value and slope of several penalties against log πθ - log πref.
+    """Draw value and slope of several penalties against log πθ - log πref.
 
     Args:
       parts: label -> penalty, as in a recipe; at most eight.
-      reach: the axis runs from -reach to reach nats; below the reference to the left.
+      reach: the axis runs from -reach to reach nats. On the left, the policy gives less probability than the
+        reference.
 
     Returns:
       The figure.

@@ -1,4 +1,4 @@
-"""How hard each completion of a group is pushed, under several recipes side by side."""
+"""Draw the gradient of each completion's log-probability, under several recipes side by side."""
 
 from collections.abc import Mapping
 
@@ -12,17 +12,17 @@ from grpo_ref.recipes import Recipe
 
 
 def pushes(recipe: Recipe, rewards: Floats, *, length: int) -> Floats:
-    """The push on each token's log-probability, on-policy, without a penalty.
+    """Return the negative gradient of each token's log-probability, on-policy, without a penalty.
 
         push = -∂loss/∂log π(token)
 
     Args:
-      recipe: whose advantage, aggregation and surrogate are used.
-      rewards: (1, G) of the completions of one prompt.
-      length: tokens of each completion.
+      recipe: recipe whose advantage, aggregation and surrogate are used.
+      rewards: (1, G) rewards of the completions of one prompt.
+      length: number of tokens of each completion.
 
     Returns:
-      (G,) of the first token of each completion; positive where it becomes more likely.
+      (G,) for the first token of each completion; positive if the token becomes more likely.
     """
     log_probs = np.full((*rewards.shape, length), np.log(0.5))
     advantages = recipe.advantage(rewards=rewards)
@@ -32,12 +32,12 @@ def pushes(recipe: Recipe, rewards: Floats, *, length: int) -> Floats:
 
 
 def compared_gradients(recipes: Mapping[str, Recipe], rewards: Floats, *, length: int) -> Figure:
-    """Bars for each completion of one prompt, one per recipe: how hard is the completion pushed?
+    """Draw a bar per recipe for each completion of one prompt: its token's negative gradient.
 
     Args:
       recipes: label -> recipe, two to six.
-      rewards: (1, G) of the completions of one prompt.
-      length: tokens of each completion.
+      rewards: (1, G) rewards of the completions of one prompt.
+      length: number of tokens of each completion.
 
     Returns:
       The figure.

@@ -1,4 +1,4 @@
-"""Surrogates: value and slope against the ratio, for a good token and a bad one."""
+"""Draw value and slope of surrogates against the ratio, for a good token and a bad token."""
 
 from collections.abc import Mapping
 
@@ -18,15 +18,15 @@ SIGNS = {"A = +1": 1.0, "A = -1": -1.0}
 def surrogate_figure(
     part: Slot, *, old_prob: float = 0.2, between: tuple[float, float] = (0.01, 3.0)
 ) -> Figure:
-    """Value and slope of one surrogate against the ratio, for a good token and a bad one.
+    """Draw value and slope of one surrogate against the ratio, for a good token and a bad token.
 
     Args:
-      part: the surrogate, as in a recipe; its settings are in the title.
+      part: the surrogate, as in a recipe; the title states its settings.
       old_prob, between: as in `surrogate_curve`.
 
     Returns:
-      The figure; dotted in grey is the ratio times the advantage, which is both the value and the slope of a
-      surrogate that never clips.
+      The figure. The grey dotted line is the ratio times the advantage, which is both the value and the slope
+      of a surrogate that never clips.
     """
     with figure_style():
         figure = new_figure(8.5, 3.0)
@@ -48,7 +48,7 @@ def surrogate_figure(
 def slopes_compared(
     parts: Mapping[str, Slot], *, old_prob: float = 0.2, between: tuple[float, float] = (0.01, 3.0)
 ) -> Figure:
-    """The slopes of several surrogates against the ratio, in one panel for good tokens and one for bad.
+    """Draw the slopes of several surrogates against the ratio, for good tokens and for bad tokens.
 
     Args:
       parts: label -> the surrogate, as in a recipe.

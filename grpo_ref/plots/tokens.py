@@ -1,4 +1,4 @@
-"""Pictures of arrays with one number per token: rows are completions, columns are tokens."""
+"""Draw arrays with one number per token: rows are completions, columns are tokens."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,20 +22,20 @@ def token_grids(
     digits: int = 3,
     sums: bool = False,
 ) -> Figure:
-    """Draw arrays of one group as pictures, the numbers written in, padding left blank.
+    """Draw arrays of one group as grids with the numbers written in; padding is blank.
 
-    White is 0 and the darkest cell is the largest number of its picture. Where some numbers are negative,
-    these are orange and the positive ones purple.
+    White is 0 and the darkest cell is the largest number of its grid. If some numbers are negative, these are
+    orange and positive numbers are purple.
 
     Args:
       arrays: title -> (G, T).
       mask: (G, T) 1 on completion tokens.
-      rows: G labels; left out, o₁ to o_G.
-      digits: after the decimal point.
-      sums: whether the sum of each row is written beside it.
+      rows: G labels; by default o₁ to o_G.
+      digits: number of decimals.
+      sums: if true, write the sum of each row beside it.
 
     Returns:
-      The figure, two pictures in a row.
+      The figure, with two grids in a row.
     """
     group, tokens = np.shape(mask)
     wide = min(COLUMNS, len(arrays))
@@ -77,16 +77,16 @@ def _write_sums(axis: Axes, sums: Floats, digits: int) -> None:
 
 
 def weights_by_length(aggregates: Mapping[str, Slot], mask: Floats, max_length: int) -> Figure:
-    """How much a token and a whole completion weigh, against the length of the completion.
+    """Draw the weight of a token and of a completion against the length of the completion.
 
     Args:
       aggregates: label -> the aggregation, as in a recipe.
-      mask: (G, T) 1 on completion tokens, of one group with completions of different lengths.
+      mask: (G, T) 1 on completion tokens; the completions should have different lengths.
       max_length: the generation budget in tokens.
 
     Returns:
-      The figure: the weight of one token at the left, that of a completion, the sum over its tokens, at the
-      right; both weights on logarithmic axes.
+      The figure, with logarithmic axes: the weight of one token on the left, and the weight of a completion,
+      which is the sum over its tokens, on the right.
     """
     group = np.asarray(mask, dtype=float)[None]
     order = np.argsort(group[0].sum(-1))

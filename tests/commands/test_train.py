@@ -515,7 +515,7 @@ WARNINGS = {
     "sapo": (
         ["--recipe", "sapo"],
         "the surrogate of sapo cannot be distinguished from grpo's; with the same KL penalty, grpo,"
-        " intellect_2, gmpo, gspo, gspo_token give the same logits. Use --epochs 2 or more to see a difference",
+        " intellect_2, gmpo, gspo, gspo_token give the same logits. Use --epochs 2 or more to see",
     ),
     "gspo": (
         ["--recipe", "gspo"],
