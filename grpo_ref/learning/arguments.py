@@ -22,9 +22,10 @@ def check_arguments(task: Any, recipe: Any, config: Any, state: Any = None, poli
     """Check that each argument has its type, and that a network fits the task and the machine.
 
     Raises:
-      TypeError: if not; it names the argument, what was expected, what was received and the likely remedy.
-      ValueError: if a network has other tokens than the task.
-      MemoryError: if the machine could not hold an update of a network.
+      TypeError: if an argument has the wrong type. The message names the argument, the expected type, what
+        was received, and a remedy.
+      ValueError: if a network and the task have different tokens.
+      MemoryError: if the machine does not have enough memory for an update of a network.
     """
     _check("task", task, Task, _remedy_of_task(task))
     _check("recipe", recipe, Recipe, "take one, as in RECIPES['grpo'], or change one by replace(GRPO, ...)")
@@ -63,8 +64,8 @@ def _check(name: str, value: Any, expected: type, remedy: str) -> None:
         return
     swapped = isinstance(value, Task | Recipe | TrainConfig | TrainState)
     advice = ORDER if swapped else remedy
-    told = f"{name}: expected a {expected.__name__}, got {_described(value)}"
-    raise TypeError(f"{told}; {advice}" if advice else told)
+    message = f"{name}: expected a {expected.__name__}, got {_described(value)}"
+    raise TypeError(f"{message}; {advice}" if advice else message)
 
 
 def _described(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""How to train: sizes, step sizes and schedules. What is optimized is the recipe's business."""
+"""The settings of a training run: sizes, step sizes and schedules. The recipe is not one of them."""
 
 import math
 from dataclasses import dataclass, fields
@@ -11,32 +11,33 @@ from grpo_ref.listing import unknown
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """How to train; what to optimize is the recipe's business.
+    """The settings of a training run. The algorithm itself is the recipe.
 
     Attributes:
-      updates: number of sampled batches.
-      seeds: number of independent runs, trained as one array; the result of a run does not depend on the
-        others.
-      seed: the base seed; run i draws from `numpy.random.default_rng([seed, i])`.
+      updates: number of updates; each has a new batch.
+      seeds: number of independent runs, trained as one array. The result of a run does not depend on the
+        other runs.
+      seed: base seed; run i uses `numpy.random.default_rng([seed, i])`.
       prompts: P, prompts per batch.
       group_size: G, completions per prompt.
-      temperature: of the policy, for sampling and for the gradient alike.
+      temperature: temperature of the policy, both for sampling and in the gradient.
       epochs: passes over each batch.
-      minibatches: into how many parts, by prompts, each pass is cut; one optimizer step each.
+      minibatches: number of minibatches per epoch, with one optimizer step each. Groups are not split.
       optimizer: "adam" or "sgd".
-      learning_rate: step size.
-      max_grad_norm: longest gradient of a run, in Euclidean norm.
-      entropy_coef: weight of the entropy bonus, weighted like the tokens of the loss.
-      entropy_target: if not 0, the weight goes up by entropy_delta after a batch whose entropy, in nats per
-        token, is at most this, and down otherwise; only batches of the first kind are given the bonus.
-        TRL's use_adaptive_entropy.
+      learning_rate: step size of the optimizer.
+      max_grad_norm: maximum Euclidean norm of the gradient of a run; longer gradients are scaled down.
+      entropy_coef: weight of the entropy bonus. Tokens are weighted as in the loss.
+      entropy_target: target entropy in nats per token; 0 keeps the weight constant. While the entropy of a
+        batch is at most the target, the bonus is applied and its weight grows by entropy_delta. Otherwise
+        there is no bonus and the weight shrinks. This is TRL's use_adaptive_entropy.
       entropy_delta, entropy_max: step and upper bound of the weight; 0.005 and 1 in TRL.
-      refilter_every: every so many updates, admit anew the prompts whose pass rate is inside the bounds; 0
-        never.
-      pass_low, pass_high: the bounds, both included; if no prompt is inside, all are admitted.
-      pass_reward: a reward above it is a pass.
-      ref_refresh: copy the policy to the reference every so many updates; 0 keeps the reference frozen.
-      resamples: how often groups that the recipe's filter rejects are drawn anew before they are left out.
+      refilter_every: number of updates after which prompts are filtered by pass rate again; 0 keeps all
+        prompts.
+      pass_low, pass_high: bounds of the pass rate, both included. If no prompt is inside, all are kept.
+      pass_reward: a completion passes if its reward is above this.
+      ref_refresh: number of updates after which the policy becomes the new reference; 0 keeps the reference.
+      resamples: number of rounds in which groups that the recipe's filter rejects are resampled. Groups that
+        are rejected after the last round are excluded from the loss.
 
     Raises:
       ValueError: if a setting is out of range.
@@ -81,7 +82,7 @@ class TrainConfig:
 
     @property
     def steps_per_batch(self) -> int:
-        """Optimizer steps between two batches; where it is 1, every ratio is 1."""
+        """Optimizer steps per batch. If there is only one, every ratio is 1 and nothing is clipped."""
         return self.epochs * self.minibatches
 
 
@@ -91,15 +92,15 @@ def _require(holds: bool, name: str, expected: str, got: object) -> None:
 
 
 def config_for(task: Task, policy: str = "", **settings: Any) -> TrainConfig:
-    """The settings that suit the task, changed where told otherwise.
+    """Return the settings that suit a task, with your changes.
 
     Args:
-      task: whose settings to start from.
-      policy: the kind of policy that is trained; left out, the one that suits the task.
-      settings: fields of `TrainConfig`; one that is None is ignored.
+      task: the task; its settings are the starting point.
+      policy: the kind of policy to train. Default: the kind that suits the task.
+      settings: fields of `TrainConfig` to change; a field that is None is ignored.
 
     Raises:
-      TypeError: if `TrainConfig` has no such field, or the task is none.
+      TypeError: if `TrainConfig` has no such field, or the task is not a `Task`.
       ValueError: if a setting is out of range.
     """
     if not isinstance(task, Task):
@@ -109,5 +110,6 @@ def config_for(task: Task, policy: str = "", **settings: Any) -> TrainConfig:
         if name not in known:
             raise TypeError(f"config_for: {unknown('setting', name, known)}")
     given = {name: value for name, value in settings.items() if value is not None}
-    of_policy = {} if (policy or task.policy) == "table" else task.network_settings
-    return TrainConfig(**{**task.settings, **of_policy, **given})
+    # A network needs a much smaller learning rate than a table of logits.
+    network_settings = {} if (policy or task.policy) == "table" else task.network_settings
+    return TrainConfig(**{**task.settings, **network_settings, **given})

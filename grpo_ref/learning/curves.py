@@ -1,4 +1,4 @@
-"""The curves of a training: by what each update is measured, one number per run."""
+"""The metrics of a training run: one number per update and run."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -15,7 +15,7 @@ from grpo_ref.metrics import (
 from grpo_ref.types import Completions
 
 Metrics = dict[str, Floats]
-"""Name -> (S,), one number per run; `METRICS` says what each name means."""
+"""Name -> (S,), one number per run. `METRICS` explains the names."""
 
 METRICS = {
     "reward": "mean reward, as the verifier gave it",
@@ -37,18 +37,18 @@ METRICS = {
     "loss": "the loss, without the entropy bonus",
     "grad_norm": "Euclidean norm of the gradient before it is clipped",
 }
-"""Every metric of the plain loop and what it means; a task adds one for each of its criteria.
+"""The metrics of the plain loop and their meaning. A task adds one for each of its criteria.
 
-The first nine are of the batch as drawn, before any filter. Those after kept_groups are means over the
-optimizer's steps; where a batch has a single step, every ratio is 1 and nothing is clipped.
+The first nine describe the sampled batch before any filter. Those after kept_groups are means over the
+optimizer's steps. With one step per batch, every ratio is 1 and nothing is clipped.
 """
 
 OF_REFERENCE = frozenset({"kl", "ref_log_prob"})
-"""The metrics for which the reference must be asked."""
+"""The metrics that need the log-probabilities of the reference."""
 
 
 def metric_names(task: Task) -> tuple[str, ...]:
-    """The names of all metrics of a training on the task."""
+    """Return the names of all metrics of a training run on the task."""
     return tuple(dict.fromkeys((*task.criteria, *METRICS)))
 
 
@@ -59,9 +59,11 @@ OF_COMPLETIONS: dict[str, Callable[[Completions], Floats]] = {
     "dead_groups": lambda batch: dead_group_fraction(batch.rewards),
     "reward_width": lambda batch: reward_width(batch.rewards),
 }
-"""Those that need nothing but the batch as it was drawn."""
+"""The metrics that are computed from the sampled batch alone."""
 
 OF_POLICIES: dict[str, Callable[[Completions, Visited, Visited], Floats]] = {
+    # The KL divergence is exact in every visited state, so that it has less noise than an estimate from the
+    # sampled tokens, which is what trainers log.
     "kl": lambda batch, old, ref: _per_completion(
         gather_states(old.policy.divergences(ref.policy.log_probs), old.states), batch.mask
     ),
@@ -70,51 +72,49 @@ OF_POLICIES: dict[str, Callable[[Completions, Visited, Visited], Floats]] = {
     ),
     "ref_log_prob": lambda batch, old, ref: _per_completion(ref.log_probs, batch.mask),
 }
-"""Those that need what the policies that drew the batch, and the references, say in its places."""
+"""The metrics that also need the batch under the policies that sampled it, and under the references."""
 
 
-def of_batch(task: Task, batch: Completions, old: Visited, ref: Visited, wanted: Collection[str]) -> Metrics:
-    """What the policy does before anything is learned: of the batch as drawn, before any filter.
+def of_batch(task: Task, batch: Completions, old: Visited, ref: Visited, names: Collection[str]) -> Metrics:
+    """Return the requested metrics of a sampled batch.
 
     Args:
-      task: which the batch is of.
+      task: the task of the batch.
       batch: (S, P, G, T) completions.
-      old: what the policies that drew them say in its places.
-      ref: what the references say there, the places in the same rows.
-      wanted: names of metrics; those of other things than the batch are passed over.
+      old: the batch under the policies that sampled it.
+      ref: the batch under the references, with the same rows as `old`.
+      names: names of metrics; those that are not computed from a sampled batch are ignored.
     """
-    found = of_completions(task, batch, wanted)
-    if "distinct_bigrams" in wanted:
+    metrics = of_completions(task, batch, names)
+    if "distinct_bigrams" in names:
         vocabulary = len(task.vocabulary)
-        found["distinct_bigrams"] = distinct_ngrams(batch.tokens, batch.mask, n=2, vocabulary=vocabulary)
-    return found | {name: of(batch, old, ref) for name, of in OF_POLICIES.items() if name in wanted}
+        metrics["distinct_bigrams"] = distinct_ngrams(batch.tokens, batch.mask, n=2, vocabulary=vocabulary)
+    return metrics | {name: of(batch, old, ref) for name, of in OF_POLICIES.items() if name in names}
 
 
-def of_completions(task: Task, batch: Completions, wanted: Collection[str]) -> Metrics:
-    """Those of `OF_COMPLETIONS` and the task's criteria that are wanted, each (S,)."""
+def of_completions(task: Task, batch: Completions, names: Collection[str]) -> Metrics:
+    """Return the requested metrics among `OF_COMPLETIONS` and the task's criteria, each (S,)."""
     criteria = {
-        name: batch.components[..., k].mean((-2, -1))
-        for k, name in enumerate(task.criteria)
-        if name in wanted
+        name: batch.components[..., k].mean((-2, -1)) for k, name in enumerate(task.criteria) if name in names
     }
-    return criteria | {name: of(batch) for name, of in OF_COMPLETIONS.items() if name in wanted}
+    return criteria | {name: of(batch) for name, of in OF_COMPLETIONS.items() if name in names}
 
 
 def _per_completion(values: Floats, mask: Bools) -> Floats:
-    """(S,) the mean over the completions of the sum over their tokens."""
+    """Return (S,) the mean over the completions of the sum over their tokens."""
     sums: Floats = (values * mask).sum(-1).mean((-2, -1))
     return sums
 
 
 def over_steps(log: Sequence[Metrics]) -> Metrics:
-    """Means over the steps."""
+    """Return the mean of each metric over the optimizer's steps."""
     xp = array_namespace(*log[0].values())
     steps = {name: [metrics[name] for metrics in log] for name in log[0]}
     return {name: xp.mean(xp.stack(of), axis=0) if len(of) > 1 else of[0] for name, of in steps.items()}
 
 
 def on_host(metrics: Metrics) -> Metrics:
-    """As NumPy arrays, all in one transfer."""
+    """Return the metrics as NumPy arrays, moved to the host in one transfer."""
     if not metrics:
         return {}
     together = array_namespace(*metrics.values()).stack(list(metrics.values()))

@@ -7,15 +7,15 @@ from grpo_ref.recipes import Recipe
 
 
 def adapted(config: TrainConfig, weight: Floats, entropy: Floats) -> tuple[Floats, Floats]:
-    """What a target makes of the weights: the one applied to this batch, and the one that the next has.
+    """Return the weight of the bonus for this batch and the weight for the next one, each (S,).
 
-    The bonus is given only while the entropy is not above the target; the weight goes up by a step then and
-    down by one else, never below 0.
+    If the entropy is at or below the target, the bonus is applied and the weight grows by one step. Otherwise
+    the bonus is 0 for this batch and the weight shrinks by one step, but not below 0.
 
     Args:
       config: has the target, the step and the upper bound.
-      weight: (S,) of each run's bonus.
-      entropy: (S,) of the batch, in nats per token.
+      weight: (S,) weight of each run's bonus so far.
+      entropy: (S,) entropy of the batch, in nats per token.
     """
     xp = array_namespace(weight)
     below = entropy <= config.entropy_target
@@ -33,16 +33,16 @@ def bonus_gradient(
     weight: Floats,
     max_length: int,
 ) -> Floats:
-    """The gradient of the bonus with respect to the logits: to be taken off that of the loss.
+    """Return the gradient of the entropy bonus with respect to the logits, to be subtracted from the loss's.
 
         bonus = weight Σ W H(state of the token)
 
     Args:
-      recipe: says how much each token counts, W.
+      recipe: gives W, the weight of each token in the loss.
       config: has the temperature.
-      policy: of the whole table.
+      policy: the whole table.
       states, mask: (S, P, G, T).
-      weight: (S,) of each run's bonus.
+      weight: (S,) weight of each run's bonus.
       max_length: the generation budget in tokens.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Prompts that training never draws: they show whether a policy has learned the rule or the answers."""
+"""Held-out prompts: training never samples them, so they show if a policy has learned the rule."""
 
 from dataclasses import replace
 
@@ -8,19 +8,19 @@ from grpo_ref.learning.rollout import sample
 from grpo_ref.learning.task import Task
 
 GREEDY = 1e-6
-"""A temperature at which only the likeliest token is drawn."""
+"""A temperature at which only the most likely token is sampled."""
 
 
 def has_held_out(task: Task) -> bool:
-    """Whether training leaves out some of the task's prompts."""
+    """Return True if the task has prompts that training never samples."""
     return bool((task.prompt_probs == 0.0).any())
 
 
 def held_out(task: Task) -> Task:
-    """The task on the prompts that training never draws, all equally often.
+    """Return the task with the held-out prompts only, all with the same probability.
 
     Raises:
-      ValueError: if it draws them all.
+      ValueError: if the task has no held-out prompts.
 
     >>> from grpo_ref import TASKS
     >>> float((held_out(TASKS["sums"]()).prompt_probs > 0).mean())
@@ -28,8 +28,8 @@ def held_out(task: Task) -> Task:
     """
     if not has_held_out(task):
         raise ValueError(f"task: {task.name} holds no prompts out")
-    left_out = array_namespace(task.prompt_probs).astype(task.prompt_probs == 0.0, task.prompt_probs.dtype)
-    return replace(task, prompt_probs=left_out / left_out.sum())
+    chosen = array_namespace(task.prompt_probs).astype(task.prompt_probs == 0.0, task.prompt_probs.dtype)
+    return replace(task, prompt_probs=chosen / chosen.sum())
 
 
 def held_out_rates(
@@ -41,15 +41,15 @@ def held_out_rates(
     temperature: float = 1.0,
     seed: int = 0,
 ) -> Floats:
-    """The task's criteria on held-out prompts, a mean over one completion for each of some.
+    """Return the mean of each criterion on held-out prompts, with one completion per sampled prompt.
 
     Args:
-      task: holds prompts out.
-      params: (S, ...) of the policies.
-      policy: what the parameters mean.
-      prompts: how many are drawn.
-      temperature: 1 for what the policy does, `GREEDY` for its likeliest tokens.
-      seed: of the random numbers.
+      task: a task with held-out prompts.
+      params: (S, ...) parameters of the policies.
+      policy: the kind of policy, which says what the parameters mean.
+      prompts: number of prompts to sample.
+      temperature: 1 to sample as in training, `GREEDY` to take the most likely tokens.
+      seed: seed of the random numbers.
 
     Returns:
       (S, K) means.

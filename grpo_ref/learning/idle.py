@@ -1,6 +1,7 @@
-"""What a recipe's parts cannot do under given settings: clip a ratio that is 1, compare a group of one.
+"""Find the parts of a recipe that have no effect under given settings.
 
-A training says so before it begins, because its curves alone do not.
+Two examples: a clip, if every ratio is 1, and a comparison within groups of one completion. The command line
+warns of them before training begins, because the curves do not show them.
 """
 
 from dataclasses import replace
@@ -15,18 +16,18 @@ from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import GRPO, RECIPES, Recipe
 
 SHAPE, TOP = (1, 5, 4, 6), 3
-"""Of the batch on which two recipes are compared: runs, prompts, group and tokens; likeliest tokens."""
+"""Sizes of the batch on which two recipes are compared: runs, prompts, group, tokens; most likely tokens."""
 OF_RATIO = ("level", "surrogate", "log_ratio_limits")
-"""The parts of a recipe that look at the ratio."""
+"""The parts of a recipe that read the ratio."""
 BEFORE = ("reward", "keep", "advantage", "admit")
 """The parts of a recipe that come before its loss."""
 
 
 def idle_parts(recipe: Recipe, config: TrainConfig) -> tuple[str, ...]:
-    """The parts of the recipe that differ from GRPO's and yet do the same, because every ratio is 1.
+    """Return the parts of the recipe that differ from GRPO's but have the same effect, as every ratio is 1.
 
-    With one optimizer step per batch the policy that is trained is the one that drew the batch. Whether the
-    parts do the same is tried: the gradient with GRPO's parts in their place must be equal.
+    This happens with one optimizer step per batch: the trained policy is the one that sampled the batch. The
+    function tests it numerically: the gradient must not change if GRPO's parts replace these parts.
 
     >>> from grpo_ref.learning.config import TrainConfig
     >>> idle_parts(RECIPES["gspo"], TrainConfig()), idle_parts(RECIPES["gspo"], TrainConfig(epochs=2))
@@ -40,33 +41,29 @@ def idle_parts(recipe: Recipe, config: TrainConfig) -> tuple[str, ...]:
 
 
 def coinciding(recipe: Recipe) -> list[str]:
-    """The names in `RECIPES` that give the same logits as this recipe where every ratio is 1.
+    """Return the names in `RECIPES` that have the same gradient as this recipe if every ratio is 1.
 
-    The penalty is left out: each is taken with the penalty, and the kl_coef, of this recipe.
+    Penalties are not compared: each recipe is tested with the penalty and the kl_coef of this one.
 
     >>> coinciding(RECIPES["sapo"])
     ['grpo', 'intellect_2', 'gmpo', 'gspo', 'gspo_token', 'sapo']
     """
-    same = {name: one for name, one in RECIPES.items() if _same(one, recipe, BEFORE)}
     return [
         name
-        for name, one in same.items()
-        if _agree(replace(one, penalty=recipe.penalty, kl_coef=recipe.kl_coef), recipe)
+        for name, other in RECIPES.items()
+        if all(getattr(other, part) == getattr(recipe, part) for part in BEFORE)
+        and _agree(replace(other, penalty=recipe.penalty, kl_coef=recipe.kl_coef), recipe)
     ]
 
 
-def _same(ours: Recipe, theirs: Recipe, parts: tuple[str, ...]) -> bool:
-    return all(getattr(ours, name) == getattr(theirs, name) for name in parts)
-
-
-def _agree(ours: Recipe, theirs: Recipe) -> bool:
-    """Whether both have the same gradient, to rounding, on a batch whose every ratio is 1."""
-    one, other = (_on_policy_gradient(recipe) for recipe in (ours, theirs))
-    return bool(np.allclose(one, other, rtol=1e-9, atol=1e-12))
+def _agree(first: Recipe, second: Recipe) -> bool:
+    """Return True if both recipes have the same gradient, to rounding, when every ratio is 1."""
+    gradient, other = (_on_policy_gradient(recipe) for recipe in (first, second))
+    return bool(np.allclose(gradient, other, rtol=1e-9, atol=1e-12))
 
 
 def _on_policy_gradient(recipe: Recipe) -> Floats:
-    """(1, P, G, T) on ragged completions, drawn always alike; all that a recipe may read is given."""
+    """Return (1, P, G, T) the gradient on a fixed random batch that has every input a recipe can read."""
     generator = np.random.default_rng(0)
     log_probs, ref_log_probs = np.log(generator.random((2, *SHAPE)))
     lengths = generator.integers(1, SHAPE[-1] + 1, SHAPE[:-1])
@@ -88,9 +85,10 @@ def _on_policy_gradient(recipe: Recipe) -> Floats:
 
 
 def lacks_contrast(task: Task, recipe: Recipe, config: TrainConfig) -> bool:
-    """Whether groups have one member and so every advantage is 0, whatever the rewards.
+    """Return True if groups have one completion and therefore every advantage is 0, whatever the rewards.
 
-    Some advantages compare with more than the group, or with nothing; whether this one does is tried.
+    Some advantages compare across groups, or with nothing, and are not 0. So the function computes the
+    advantages of one batch with random rewards.
     """
     if config.group_size > 1:
         return False

@@ -36,10 +36,10 @@ from grpo_ref.learning.state import (
     Update,
     check_runs,
     generators_of,
+    likely_cause,
     optimizer_of,
-    saved,
     starting_state,
-    too_large,
+    states_of,
 )
 from grpo_ref.learning.task import Task
 from grpo_ref.loss import LOSS_METRICS, policy_loss
@@ -109,7 +109,7 @@ def plain_loop(
         try:
             measured, after = _update(training, state, ref if needs_reference else None)
         except FloatingPointError as error:
-            raise FloatingPointError(f"update {state.update + 1}: {error}; {too_large(config)}") from error
+            raise FloatingPointError(f"update {state.update + 1}: {error}; {likely_cause(config)}") from error
 
         # A diverged run must not be yielded. The check travels to the host as a number beside the metrics: on
         # a GPU, a test of its own would cost a second transfer.
@@ -223,7 +223,7 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
         optimizer=moments,
         entropy_coef=next_bonus,
         prompt_probs=probs,
-        generators=saved(generators),
+        generators=states_of(generators),
     )
     return metrics | curves.over_steps(log), after
 

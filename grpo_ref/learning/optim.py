@@ -1,4 +1,4 @@
-"""Optimizers: a step from parameters and gradient to new parameters. Nothing is changed in place."""
+"""Optimizers: compute new parameters from parameters and gradient. No array is changed in place."""
 
 import math
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ import lazy_loader
 
 from grpo_ref.arrays import Floats, array_namespace
 
-np: Any = lazy_loader.load("numpy")  # the settings of a training are read without it
+np: Any = lazy_loader.load("numpy")  # the command line reads the settings of a run without loading NumPy
 
 State = dict[str, Floats]
 
 
 class Optimizer(Protocol):
-    """What `train` asks of an optimizer."""
+    """The interface of an optimizer."""
 
     def init(self, params: Floats) -> State:
-        """The state before the first step."""
+        """Return the state before the first step."""
 
     def step(self, params: Floats, gradient: Floats, state: State) -> tuple[Floats, State]:
-        """The parameters and the state after one step."""
+        """Return the parameters and the state after one step."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,17 @@ class SGD:
     learning_rate: float
 
     def init(self, params: Floats) -> State:
-        """No state."""
+        """Return an empty state."""
         return {}
 
     def step(self, params: Floats, gradient: Floats, state: State) -> tuple[Floats, State]:
-        """One step; the state stays empty."""
+        """Return the parameters after one step; the state stays empty."""
         return params - self.learning_rate * gradient, state
 
 
 @dataclass(frozen=True)
 class Adam:
-    """Gradient descent with each parameter's step scaled by its own recent gradients.
+    """Adam: gradient descent in which recent gradients of each parameter scale its step.
 
         m ← b1 m + (1-b1) g,   v ← b2 v + (1-b2) g²,   θ ← θ - learning_rate m̂ / (√v̂ + eps)
 
@@ -54,8 +54,8 @@ class Adam:
 
     Attributes:
       learning_rate: step size, > 0.
-      b1, b2: decay of the first and second moment.
-      eps: added to the root.
+      b1, b2: decay of the first and the second moment.
+      eps: number added to the root, against division by zero.
 
     Kingma & Ba 2015, algorithm 1 (arXiv:1412.6980).
     """
@@ -66,16 +66,18 @@ class Adam:
     eps: float = 1e-8
 
     def init(self, params: Floats) -> State:
-        """Both moments zero, no steps taken."""
+        """Return moments of zero and a count of zero steps."""
         xp = array_namespace(params)
         return {"mean": xp.zeros_like(params), "square": xp.zeros_like(params), "steps": np.zeros(())}
 
     def step(self, params: Floats, gradient: Floats, state: State) -> tuple[Floats, State]:
-        """One bias-corrected step."""
+        """Return the parameters and the state after one bias-corrected step."""
         xp = array_namespace(params)
         steps = state["steps"] + 1.0
         mean = _blend(self.b1, state["mean"], gradient)
         square = _blend(self.b2, state["square"], gradient * gradient)
+        # The moments start at 0, so the first ones are too small; the corrections undo this. All operations
+        # on `scale` and `move` reuse their memory.
         scale = xp.sqrt(square)
         scale /= np.sqrt(1.0 - self.b2**steps)
         scale += self.eps
@@ -85,7 +87,7 @@ class Adam:
 
 
 def _blend(decay: float, average: Floats, new: Floats) -> Floats:
-    """Decay * average + (1 - decay) * new."""
+    """Return decay * average + (1 - decay) * new."""
     blended = decay * average
     blended += (1.0 - decay) * new
     return blended
@@ -95,11 +97,11 @@ OPTIMIZERS: dict[str, type[SGD] | type[Adam]] = {"sgd": SGD, "adam": Adam}
 
 
 def clip_by_norm(gradient: Floats, max_norm: float) -> tuple[Floats, Floats]:
-    """Shorten each run's gradient to at most max_norm, keeping its direction.
+    """Scale each run's gradient down to at most max_norm, in the same direction.
 
     Args:
-      gradient: (S, ...), the runs first.
-      max_norm: largest Euclidean norm allowed; inf leaves the gradient as it is.
+      gradient: (S, ...), the runs on the first axis.
+      max_norm: largest Euclidean norm allowed; inf does not change the gradient.
 
     Returns:
       The clipped gradient (S, ...) and the norms before clipping (S,).
@@ -107,10 +109,9 @@ def clip_by_norm(gradient: Floats, max_norm: float) -> tuple[Floats, Floats]:
     Pascanu et al. 2013, algorithm 1 (arXiv:1211.5063).
     """
     xp = array_namespace(gradient)
-    norm = xp.sqrt(
-        (gradient * gradient).sum(tuple(range(1, gradient.ndim)))
-    )  # no dot product: threaded, it can stall for 100 ms
+    # A sum of squares instead of a dot product: a threaded dot product can stall for 100 ms.
+    norm = xp.sqrt((gradient * gradient).sum(tuple(range(1, gradient.ndim))))
     if math.isinf(max_norm):
         return gradient, norm
-    scale = xp.minimum(1.0, max_norm / xp.maximum(norm, np.finfo(norm.dtype).tiny))
+    scale = xp.minimum(1.0, max_norm / xp.maximum(norm, np.finfo(norm.dtype).tiny))  # 0 stays 0
     return gradient * scale.reshape(-1, *(1,) * (gradient.ndim - 1)), norm

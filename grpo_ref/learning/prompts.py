@@ -1,10 +1,10 @@
-"""Which prompts are drawn: now and then, those that are neither too easy nor too hard are admitted anew."""
+"""The prompts of an update: from time to time, those that are too easy or too hard are excluded."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, array_namespace, to_device
+from grpo_ref.arrays import Floats, array_namespace, to_device
 from grpo_ref.filters import pass_rate_between
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.policy import Actor
@@ -20,31 +20,31 @@ def prompt_probs(
     actor: Actor,
     generators: Sequence[np.random.Generator],
 ) -> Floats:
-    """How often each run draws each prompt in the next update.
+    """Return the probability of each prompt in the next update of each run.
 
-    Every config.refilter_every updates, prompts whose pass rate is outside the bounds are left out; a run in
-    which none is left draws them all.
+    Every config.refilter_every updates, prompts whose pass rate is outside the bounds are excluded, until the
+    next time. If a run has no prompt inside the bounds, it keeps all of them.
 
     Returns:
-      (S, Q) probabilities; those of the state where nothing is to be filtered.
+      (S, Q) probabilities; unchanged if this update filters no prompts.
     """
     if config.refilter_every == 0 or state.update % config.refilter_every:
         return state.prompt_probs
-    admitted = _pass(task, config, actor, generators)
-    admitted |= ~(admitted & (task.prompt_probs > 0.0)).any(-1, keepdims=True)
-    chosen = array_namespace(admitted).where(admitted, task.prompt_probs, 0.0)
-    probs: Floats = chosen / chosen.sum(-1, keepdims=True)
-    return probs
 
-
-def _pass(task: Task, config: TrainConfig, actor: Actor, generators: Sequence[np.random.Generator]) -> Bools:
-    """(S, Q) prompts whose pass rate is inside the bounds, judged by one group for each."""
+    # Sample one group for every prompt of the task. The excluded ones are sampled too: a prompt that was too
+    # hard may be admitted later.
     xp, count = array_namespace(task.prompt_probs), len(task.prompts)
-    every = xp.broadcast_to(xp.arange(count), (len(generators), count))
+    prompts = xp.broadcast_to(xp.arange(count), (len(generators), count))
     shape = (count, config.group_size, task.max_length)
     uniforms = to_device(np.stack([generator.random(shape) for generator in generators]), xp)
-    rewards = act(task, actor.chooser(task, every, config.group_size), every, uniforms).rewards
-    inside: Bools = pass_rate_between(
+    rewards = act(task, actor.chooser(task, prompts, config.group_size), prompts, uniforms).rewards
+
+    # Admit the prompts inside the bounds, in the proportions of the task. Held-out prompts have probability 0
+    # and keep it.
+    admitted = pass_rate_between(
         rewards, low=config.pass_low, high=config.pass_high, pass_reward=config.pass_reward
     )
-    return inside
+    admitted |= ~(admitted & (task.prompt_probs > 0.0)).any(-1, keepdims=True)
+    chosen = xp.where(admitted, task.prompt_probs, 0.0)
+    probs: Floats = chosen / chosen.sum(-1, keepdims=True)
+    return probs

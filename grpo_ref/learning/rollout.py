@@ -1,4 +1,4 @@
-"""Rollout: walk the task's automaton with the policy, all runs, prompts and group members at once."""
+"""Rollout: sample completions by walking the task's automaton, for all runs, prompts and groups at once."""
 
 import math
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from grpo_ref.types import Completions
 def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> Completions:
     """Sample one group of completions for each prompt.
 
-    A token is the inverse of the distribution function at one uniform number, so the same numbers always give
-    the same completions, whatever else is sampled beside them.
+    Each token is sampled by inverting the cumulative distribution at one uniform number. So the same numbers
+    always give the same completions, whatever else is sampled beside them.
 
     Args:
       task: the automaton and its verifier.
@@ -33,27 +33,48 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
     Raises:
       ValueError: if the shapes do not fit one another or the task.
     """
-    _check_shapes(task, probs, prompts, uniforms)
+    runs = probs.shape[:-2]
+    if uniforms.shape[: len(runs) + 1] != prompts.shape or prompts.shape[:-1] != runs:
+        raise ValueError(
+            "expected probs (..., N, V), prompts (..., P) and uniforms (..., P, G, T) with the same run"
+            f" axes, got {probs.shape}, {prompts.shape} and {uniforms.shape}"
+        )
+    if uniforms.shape[-1] != task.max_length:
+        raise ValueError(f"uniforms: expected {task.max_length} on the last axis, got shape {uniforms.shape}")
     return act(task, table_chooser(probs), prompts, uniforms)
 
 
 def act(task: Task, choose: Choose, prompts: Integers, uniforms: Floats) -> Completions:
-    """Completions of given prompts, their tokens drawn by a policy's chooser, with their rewards.
+    """Sample completions of the given prompts with a policy's chooser, and reward them.
 
     Args:
       task: the automaton and its verifier.
-      choose: draws the next tokens.
+      choose: samples the next tokens.
       prompts: (..., P) index of each prompt.
       uniforms: (..., P, G, T) numbers in [0, 1), T the task's max_length.
     """
-    states, tokens, mask, ended = _walk(task, choose, prompts, uniforms)
+    xp = array_namespace(prompts, uniforms)
+    states, tokens = (_token_array(xp, uniforms.shape, xp.int64) for _ in range(2))
+    mask = _token_array(xp, uniforms.shape, xp.bool)
+    state = xp.broadcast_to(task.starts[prompts][..., None], uniforms.shape[:-1])
+
+    # Walk the automaton, one token of all completions at a time. A completion that has ended keeps going with
+    # the others, through state 0, because arrays have no holes; its tokens are 0 and masked out.
+    for t in range(task.max_length):
+        alive = state != END
+        here = xp.where(alive, state, 0)
+        token = choose(here, uniforms[..., t])
+        states[..., t], tokens[..., t], mask[..., t] = here, xp.where(alive, token, 0), alive
+        state = xp.where(alive, task.transitions[here, token], END)
+
+    # The verifier gives one reward per criterion; the reward of a completion is their weighted sum.
     components = task.verify(prompts, tokens, mask)
     return Completions(
         prompts=prompts,
         states=states,
         tokens=tokens,
         mask=mask,
-        ended=ended,
+        ended=state == END,
         components=components,
         rewards=components @ task.weights,
         weights=task.weights,
@@ -62,9 +83,10 @@ def act(task: Task, choose: Choose, prompts: Integers, uniforms: Floats) -> Comp
 
 
 def with_steps(task: Task, batch: Completions) -> Completions:
-    """The batch with the rewards and ends of its steps, which process supervision reads.
+    """Return the batch with the rewards and the ends of its steps, for process supervision.
 
-    A task without a verdict on steps has one step a completion, which ends with it and has its reward.
+    If the task has no `verify_steps`, a completion is one step: it ends at the last token and has the
+    completion's reward.
     """
     if task.verify_steps is not None:
         rewards, ends = task.verify_steps(batch.prompts, batch.tokens, batch.mask)
@@ -76,52 +98,26 @@ def with_steps(task: Task, batch: Completions) -> Completions:
     return replace(batch, step_rewards=rewards, step_ends=ends)
 
 
-def _check_shapes(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> None:
-    runs = probs.shape[:-2]
-    if uniforms.shape[: len(runs) + 1] != prompts.shape or prompts.shape[:-1] != runs:
-        raise ValueError(
-            "expected probs (..., N, V), prompts (..., P) and uniforms (..., P, G, T) with the same run"
-            f" axes, got {probs.shape}, {prompts.shape} and {uniforms.shape}"
-        )
-    if uniforms.shape[-1] != task.max_length:
-        raise ValueError(f"uniforms: expected {task.max_length} on the last axis, got shape {uniforms.shape}")
-
-
-def _walk(
-    task: Task, choose: Choose, prompts: Integers, uniforms: Floats
-) -> tuple[Integers, Integers, Bools, Bools]:
-    """Through the automaton, token by token: states, tokens, mask (..., P, G, T) and ended (..., P, G)."""
-    xp = array_namespace(prompts, uniforms)
-    states, tokens = (_token_array(xp, uniforms.shape, xp.int64) for _ in range(2))
-    mask = _token_array(xp, uniforms.shape, xp.bool)
-    state = xp.broadcast_to(task.starts[prompts][..., None], uniforms.shape[:-1])
-    for t in range(task.max_length):
-        alive = state != END
-        here = xp.where(alive, state, 0)
-        token = choose(here, uniforms[..., t])
-        states[..., t], tokens[..., t], mask[..., t] = here, xp.where(alive, token, 0), alive
-        state = xp.where(alive, task.transitions[here, token], END)
-    return states, tokens, mask, state == END
-
-
 def _token_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Zeros of shape (..., T), laid out in memory with T first.
+    """Return zeros of shape (..., T), laid out in memory with T first.
 
-    Every step over the tokens is then one long stretch, and NumPy keeps the layout in all that is computed
-    from it.
+    So each step over the tokens reads and writes contiguous memory, and NumPy keeps this layout in everything
+    that is computed from the array.
     """
     *others, length = shape
     return xp.moveaxis(xp.zeros((length, *others), dtype=dtype), 0, -1)
 
 
 def prompt_edges(prompt_probs: Floats) -> Floats:
-    """The distribution function of the prompts, infinite from the last possible one on.
+    """Return the cumulative distribution of the prompts, infinite from the last possible prompt on.
+
+    The infinity takes care of rounding: a sum of probabilities may end slightly below 1.
 
     Args:
-      prompt_probs: (..., Q) how often each prompt is drawn; each row sums to 1.
+      prompt_probs: (..., Q) probability of each prompt; each row sums to 1.
 
     Returns:
-      (..., Q) below which uniform numbers prompt q or one before it is drawn.
+      (..., Q) upper edges: a uniform number below edge q, and not below the edge before it, samples prompt q.
     """
     xp = array_namespace(prompt_probs)
     count = prompt_probs.shape[-1]
@@ -131,10 +127,10 @@ def prompt_edges(prompt_probs: Floats) -> Floats:
 
 
 def draw_prompts(edges: Floats, uniforms: Floats) -> Integers:
-    """Prompts in their proportions, one per uniform number.
+    """Sample one prompt per uniform number.
 
     Args:
-      edges: (..., Q) as `prompt_edges` gives them.
+      edges: (..., Q) as returned by `prompt_edges`.
       uniforms: (..., P) numbers in [0, 1).
 
     Returns:
@@ -153,23 +149,22 @@ def draw(
     group_size: int,
     prompt_probs: Floats | None = None,
 ) -> Completions:
-    """One batch for each run, its prompts and tokens drawn from the run's own generator.
-
-    The numbers are drawn on the host wherever the policies are, so that a GPU samples what NumPy does; they
-    are moved there all at once.
+    """Sample one batch for each run, with random numbers of the run's own generator.
 
     Args:
       task: the automaton and its verifier.
       actor: the policies of the S runs.
-      generators: S sources of random numbers.
+      generators: S random generators.
       prompts, group_size: P and G.
-      prompt_probs: (S, Q) how often each prompt is drawn; left out, as often as the task has it.
+      prompt_probs: (S, Q) probability of each prompt. Default: the task's.
 
     Returns:
       Completions of shape (S, P, G, T).
     """
     if prompt_probs is None:
         prompt_probs = task.prompt_probs
+    # One number for each prompt, then one for each token of its group. The numbers come from the host even if
+    # the policies are on a GPU, so that a GPU samples what NumPy does. They are moved in one transfer.
     numbers = np.stack(
         [generator.random((prompts, 1 + group_size * task.max_length)) for generator in generators]
     )
@@ -188,26 +183,28 @@ def redraw(
     replace_groups: Bools,
     prompt_probs: Floats,
 ) -> Completions:
-    """The batch with some groups drawn anew, prompts included: one round of DAPO's dynamic sampling.
-
-    Runs without such groups draw no numbers, so a run does not depend on its neighbours. Which runs have some
-    must be known on the host, where the numbers are drawn.
+    """Resample some groups of a batch, with new prompts: one round of DAPO's dynamic sampling.
 
     Args:
       task, actor, generators: as in `draw`.
       batch: Completions of shape (S, P, G, T).
-      replace_groups: (S, P) True for the groups to draw anew.
+      replace_groups: (S, P) True for the groups to resample.
       prompt_probs: as in `draw`.
 
     Returns:
-      Completions of the same shape; the batch itself if there is nothing to draw anew.
+      Completions of the same shape; the batch itself if no group is to be resampled.
     """
+    # A run without such groups uses no random numbers, so that a run does not depend on the other runs. The
+    # host must know which runs these are, because the numbers come from there.
     drawing = replace_groups.any(-1)
     chosen = [generators[run] for run in np.flatnonzero(to_host(drawing)).tolist()]
     if not chosen:
         return batch
     xp = array_namespace(replace_groups)
     runs = xp.argsort(xp.where(drawing, 0, 1), stable=True)[: len(chosen)]
+
+    # Sample a whole batch for each of these runs, and keep the groups that are needed. This wastes samples,
+    # but all runs have the same shapes.
     prompts, group_size = batch.rewards.shape[-2:]
     fresh = draw(
         task,
@@ -219,15 +216,11 @@ def redraw(
     )
     merged = {}
     for name in ("prompts", "states", "tokens", "mask", "ended", "components", "rewards"):
-        merged[name] = getattr(batch, name).copy()
-        merged[name][runs] = _choose(replace_groups[runs], getattr(fresh, name), merged[name][runs])
+        new, array = getattr(fresh, name), getattr(batch, name).copy()
+        replaced = replace_groups[runs].reshape(*new.shape[:2], *(1,) * (new.ndim - 2))
+        array[runs] = xp.where(replaced, new, array[runs])
+        merged[name] = array
     return replace(batch, **merged)
-
-
-def _choose(groups: Bools, ours: Floats, theirs: Floats) -> Floats:
-    groups = groups.reshape(groups.shape + (1,) * (ours.ndim - groups.ndim))
-    chosen: Floats = array_namespace(groups, ours, theirs).where(groups, ours, theirs)
-    return chosen
 
 
 def sample(
@@ -240,21 +233,21 @@ def sample(
     temperature: float = 1.0,
     policy: PolicyKind = TABLE,
 ) -> Completions:
-    """Look at given policies: completions drawn with the same fresh random numbers for every run.
+    """Sample completions of given policies, with the same random numbers for every run.
 
     Args:
       task: the automaton and its verifier.
-      params: (S, N, V) logits, or (S, ...) what another kind of policy has.
+      params: (S, N, V) logits, or (S, ...) parameters of another kind of policy.
       prompts, group_size: P and G.
-      seed: of the random numbers.
-      temperature: of the policy.
-      policy: what the parameters mean.
+      seed: seed of the random numbers.
+      temperature: temperature of the policy.
+      policy: the kind of policy, which says what the parameters mean.
 
     Returns:
       Completions of shape (S, P, G, T).
 
     Raises:
-      ValueError: if the parameters are not finite, or nothing is to be drawn.
+      ValueError: if the parameters are not finite, or prompts or group_size is less than 1.
     """
     if prompts < 1 or group_size < 1:
         raise ValueError(f"prompts and group_size: expected at least 1, got {prompts} and {group_size}")

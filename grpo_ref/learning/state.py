@@ -1,4 +1,4 @@
-"""What one update hands to the next: policies, references, optimizer, random numbers."""
+"""The state of a training run between two updates: policies, references, optimizer, random numbers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,16 +17,18 @@ from grpo_ref.learning.task import Task
 
 @dataclass(frozen=True)
 class TrainState:
-    """All that the next update depends on: save it, and training continues to the bit.
+    """The state of a training run after an update; everything that the next update depends on.
+
+    If you save it, training continues to the bit.
 
     Attributes:
-      update: how many updates are done.
-      params: (S, ...) the policies' parameters: of a table (S, N, V) logits, of a network (S, n) weights.
-      ref_params: (S, ...) the references'.
+      update: number of updates done.
+      params: (S, ...) the policies' parameters: (S, N, V) logits of a table, (S, n) weights of a network.
+      ref_params: (S, ...) the references' parameters.
       optimizer: the optimizer's arrays by name.
       entropy_coef: (S,) weight of each run's entropy bonus.
-      prompt_probs: (S, Q) how often each run draws each prompt.
-      generators: the state of each run's random numbers.
+      prompt_probs: (S, Q) probability of each prompt in each run.
+      generators: the state of each run's random generator.
     """
 
     update: int
@@ -39,11 +41,11 @@ class TrainState:
 
 
 class Update(NamedTuple):
-    """What `train` yields after each update.
+    """The result of one update, as `iter_train` yields it.
 
     Attributes:
       metrics: name -> (S,), one number per run.
-      state: to continue from.
+      state: the state after the update, to continue from.
     """
 
     metrics: Metrics
@@ -51,7 +53,7 @@ class Update(NamedTuple):
 
 
 def initial_state(task: Task, config: TrainConfig, policy: PolicyKind = TABLE) -> TrainState:
-    """The reference policy, S times, before any update, where the task's arrays are."""
+    """Return the state before the first update: S copies of the reference policy, on the task's device."""
     xp = array_namespace(task.ref_logits)
     params = policy.start(task, config.seeds)
     generators = [np.random.default_rng([config.seed, run]) for run in range(config.seeds)]
@@ -62,18 +64,18 @@ def initial_state(task: Task, config: TrainConfig, policy: PolicyKind = TABLE) -
         optimizer=optimizer_of(config).init(params),
         entropy_coef=xp.full(config.seeds, config.entropy_coef),
         prompt_probs=xp.repeat(task.prompt_probs[None], config.seeds, axis=0),
-        generators=saved(generators),
+        generators=states_of(generators),
     )
 
 
 def starting_state(
     task: Task, config: TrainConfig, state: TrainState | None, policy: PolicyKind = TABLE
 ) -> TrainState:
-    """The state to continue from, or a new one.
+    """Return the given state after checking it, or a new one if there is none.
 
     Raises:
-      ValueError: if the state is of another policy or task, was made with another optimizer, or cannot be
-        continued, as `check_state` says.
+      ValueError: if the state belongs to another policy or task, was made with another optimizer, or cannot
+        be continued (see `check_state`).
     """
     if state is None:
         return initial_state(task, config, policy)
@@ -99,10 +101,10 @@ def starting_state(
 
 
 def check_state(state: TrainState) -> None:
-    """Nothing, if the parts of a state fit one another and training could go on from there.
+    """Check that the parts of a state fit one another and that training can continue from it.
 
     Raises:
-      ValueError: if a shape does not fit, a number is not finite, or the random numbers cannot be continued.
+      ValueError: if a shape does not fit, a number is not finite, or a random generator cannot be restored.
     """
     shape = tuple(state.params.shape)
     if len(shape) < 2:
@@ -111,59 +113,57 @@ def check_state(state: TrainState) -> None:
         raise ValueError(f"update: expected a whole number >= 0, got {state.update}")
     moments = {f"optimizer.{name}": array for name, array in state.optimizer.items()}
     expected = {"ref_params": shape, "entropy_coef": shape[:1]}
+    # A moment has the shape of the parameters; Adam's count of steps is a single number.
     expected |= {name: shape if array.ndim else () for name, array in moments.items()}
     expected["prompt_probs"] = (shape[0], *state.prompt_probs.shape[1:])
     arrays = {name: getattr(state, name) for name in ("params", "ref_params", "entropy_coef", "prompt_probs")}
     arrays |= moments
-    for name, wanted in expected.items():
-        if tuple(arrays[name].shape) != wanted:
+    for name, expected_shape in expected.items():
+        if tuple(arrays[name].shape) != expected_shape:
             raise ValueError(
-                f"{name}: expected shape {wanted} beside params of shape {shape}, got {arrays[name].shape}"
+                f"{name}: expected shape {expected_shape} beside params of shape {shape},"
+                f" got {arrays[name].shape}"
             )
     check_finite(**arrays)
-    _check_generators(state.generators, shape[0])
-
-
-def _check_generators(states: Sequence[Mapping[str, Any]], runs: int) -> None:
-    if len(states) != runs:
-        raise ValueError(f"generators: expected one for each of {runs} runs, got {len(states)}")
+    if len(state.generators) != shape[0]:
+        raise ValueError(f"generators: expected {shape[0]}, one per run, got {len(state.generators)}")
     try:
-        generators_of(states)
+        generators_of(state.generators)
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"generators: expected what `saved` gives, got something else: {error}") from error
+        raise ValueError(f"generators: expected states of NumPy generators (PCG64): {error}") from error
 
 
 def check_runs(finite: Floats | Bools, config: TrainConfig, update: int) -> None:
-    """Nothing, if the parameters of every run are still finite.
+    """Check that the parameters of every run are still finite.
 
     Args:
       finite: (S,) 1 where all parameters of a run are finite, else 0.
-      config: of the training.
-      update: which was just made.
+      config: the settings of the training run.
+      update: number of the update that was just done.
 
     Raises:
-      FloatingPointError: if a run has diverged; it says when, and which runs.
+      FloatingPointError: if a run has diverged; the message names the update and the runs.
     """
-    lost = np.flatnonzero(finite == 0.0).tolist()
-    if lost:
-        of = f"run {lost[0]}" if len(lost) == 1 else f"runs {', '.join(map(str, lost))}"
+    diverged = np.flatnonzero(finite == 0.0).tolist()
+    if diverged:
+        runs = f"run {diverged[0]}" if len(diverged) == 1 else f"runs {', '.join(map(str, diverged))}"
         raise FloatingPointError(
-            f"update {update}: the parameters of {of} are no longer finite numbers; {too_large(config)}"
+            f"update {update}: the parameters of {runs} are no longer finite numbers; {likely_cause(config)}"
         )
 
 
-def too_large(config: TrainConfig) -> str:
-    """The usual cause of numbers that are none."""
+def likely_cause(config: TrainConfig) -> str:
+    """Return the end of a message about numbers that are not finite: the usual cause."""
     return f"mostly the step size is too large (learning_rate={config.learning_rate:g})"
 
 
 def optimizer_of(config: TrainConfig) -> SGD | Adam:
-    """The optimizer of that name with that step size."""
+    """Return the optimizer that the settings name, with their learning rate."""
     return OPTIMIZERS[config.optimizer](learning_rate=config.learning_rate)
 
 
 def generators_of(states: Iterable[Mapping[str, Any]]) -> list[np.random.Generator]:
-    """Sources of random numbers that continue from the saved states."""
+    """Restore random generators from their saved states."""
     generators = []
     for state in states:
         generator = np.random.Generator(np.random.PCG64(0))
@@ -172,18 +172,20 @@ def generators_of(states: Iterable[Mapping[str, Any]]) -> list[np.random.Generat
     return generators
 
 
-def saved(generators: Iterable[np.random.Generator]) -> tuple[Mapping[str, Any], ...]:
-    """What `generators_of` continues from."""
+def states_of(generators: Iterable[np.random.Generator]) -> tuple[Mapping[str, Any], ...]:
+    """Return the states of random generators, from which `generators_of` restores them."""
     return tuple(generator.bit_generator.state for generator in generators)
 
 
 @dataclass(frozen=True, eq=False)
 class Advanced(Sequence[Mapping[str, Any]]):
-    """Saved generators, each after some more numbers from [0, 1): worked out for those that are looked at.
+    """The states of generators, each advanced by a number of samples from [0, 1).
+
+    A state is computed when it is read. The fast loop has thousands of runs and rarely reads one.
 
     Attributes:
-      start: what was saved.
-      numbers: how many each has given since.
+      start: the states before.
+      numbers: samples that each generator has given since.
     """
 
     start: Sequence[Mapping[str, Any]]
@@ -196,7 +198,7 @@ class Advanced(Sequence[Mapping[str, Any]]):
         return isinstance(other, Sequence) and list(self) == list(other)
 
     def __getitem__(self, run: Any) -> Any:
-        """One, or with a slice some of them."""
+        """Return the state of one run, or with a slice the states of several."""
         if isinstance(run, slice):
             return Advanced(self.start[run], self.numbers)
         (generator,) = generators_of([self.start[run]])
@@ -205,7 +207,7 @@ class Advanced(Sequence[Mapping[str, Any]]):
 
 
 def advanced(states: Sequence[Mapping[str, Any]], numbers: int) -> Advanced:
-    """Saved generators, each so many numbers further on."""
+    """Return the states of generators after `numbers` more samples of each."""
     if isinstance(states, Advanced):
         return Advanced(states.start, states.numbers + numbers)
     return Advanced(states, numbers)

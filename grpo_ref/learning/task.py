@@ -1,4 +1,4 @@
-"""A task: a deterministic automaton that the policy walks through, and a verifier that judges the walk."""
+"""A task: a deterministic automaton that writes completions, and a verifier that rewards them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 from grpo_ref.arrays import Bools, Floats, Integers
 
 END = -1
-"""In a transition table: the completion ends here."""
+"""The entry of a transition table that ends the completion."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Examples:
 
     Attributes:
       prompts: (M,) index of each prompt.
-      tokens: (M, T) what follows it; 0 on padding.
+      tokens: (M, T) tokens of the completion; 0 on padding.
       mask: (M, T) True up to and including the last token of the completion.
     """
 
@@ -27,30 +27,32 @@ class Examples:
 
 @dataclass(frozen=True)
 class Task:
-    """All that `rollout` and `train` need to know of a task.
+    """A task: prompts, an automaton that writes completions, and a verifier that rewards them.
+
+    A state of the automaton is a row of the table of logits: it is all that a tabular policy knows when it
+    chooses the next token.
 
     Attributes:
-      name: as given on the command line.
-      vocabulary: V tokens as text; an ending token is written as "".
+      name: name of the task, as on the command line.
+      vocabulary: V tokens as text; the end-of-sequence token is "".
       transitions: (N, V) the state after each token in each state, or END.
       prompts: Q texts.
-      starts: (Q,) state in which the completion of each prompt begins.
-      prompt_probs: (Q,) how often each prompt is drawn; they sum to 1.
+      starts: (Q,) first state of the completion of each prompt.
+      prompt_probs: (Q,) probability of each prompt in training; they sum to 1. Held-out prompts have 0.
       max_length: generation budget in tokens.
-      ref_logits: (N, V) the policy to start from, which is the reference as well.
-      verify: (prompts (..., P), tokens (..., P, G, T), mask (..., P, G, T)) -> (..., P, G, K), one reward a
-        criterion. To be moved to a GPU with the task, the tables it looks into must be arguments of a
-        functools.partial.
-      criteria: K names.
-      weights: (K,) weight of each criterion in the reward; one of weight 0 is only watched.
-      verify_steps: (prompts, tokens, mask) as in verify -> rewards and ends of the steps, two (..., P, G, T),
-        for process supervision. Left out, a completion is one step, with its reward.
-      prompt_tokens: (Q, L) the same prompts as tokens, for a policy that reads them; None if only a table can
-        be trained on the task.
-      examples: completions to imitate, from which a network learns to speak before it is rewarded.
+      ref_logits: (N, V) logits of the initial policy, which is also the reference.
+      verify: function from prompts (..., P), tokens (..., P, G, T) and mask (..., P, G, T) to rewards
+        (..., P, G, K), one per criterion. If it reads tables, they must be arguments of a functools.partial:
+        so they are moved to a GPU together with the task.
+      criteria: names of the K criteria.
+      weights: (K,) weight of each criterion in the reward. A criterion of weight 0 is measured only.
+      verify_steps: function with the arguments of `verify` that returns rewards and ends of steps, two
+        (..., P, G, T), for process supervision. Default: a completion is one step, with its reward.
+      prompt_tokens: (Q, L) the prompts as tokens, for a network. If None, only a table can be trained.
+      examples: completions for pretraining: a network imitates them before it is rewarded.
       policy: the kind of policy that suits the task, one of `POLICIES`.
-      network_settings: training settings in place of some of those in `settings`, where a network is trained.
-      pretraining: settings of the imitation that suit the task, by the name of the `PretrainConfig` field.
+      network_settings: training settings for a network; they replace those in `settings`.
+      pretraining: settings for `pretrain` that suit the task, by the name of the `PretrainConfig` field.
       settings: training settings that suit the task, by the name of the `TrainConfig` field.
     """
 
@@ -74,7 +76,7 @@ class Task:
     pretraining: Mapping[str, Any] = field(default_factory=dict)
 
     def render(self, prompt: int, tokens: Integers, mask: Bools) -> str:
-        """One completion as text, after its prompt.
+        """Return a prompt and one of its completions as text.
 
         Args:
           prompt: index of the prompt.

@@ -126,7 +126,7 @@ WRONG_ARRAYS = {
     "random numbers that are none": ({"generators": np.array("3")}, "not iterable"),
     "random numbers of nobody": (
         {"generators": np.array("[]")},
-        "generators: expected one for each of 2 runs",
+        "generators: expected 2, one per run, got 0",
     ),
 }
 

@@ -15,8 +15,8 @@ from grpo_ref.learning.state import (
     generators_of,
     initial_state,
     optimizer_of,
-    saved,
     starting_state,
+    states_of,
 )
 
 TASK = TASKS["bandit"]()
@@ -48,13 +48,13 @@ def test_each_run_has_the_random_numbers_of_its_own_seed():
 def test_saved_generators_can_be_advanced_without_being_run():
     generators = [np.random.default_rng(seed) for seed in (3, 4, 5)]
     generators[1].integers(0, 9, dtype=np.uint32)  # leaves half of a number for the next
-    later = advanced(advanced(saved(generators), 2), 5)
+    later = advanced(advanced(states_of(generators), 2), 5)
     drawn = [generator.random(7) for generator in generators]
     assert drawn[0].shape == (7,)
-    assert later == saved(generators)
-    assert saved(generators) == later
-    assert later[1:] == saved(generators[1:])
-    assert later != saved(generators[1:])
+    assert later == states_of(generators)
+    assert states_of(generators) == later
+    assert later[1:] == states_of(generators[1:])
+    assert later != states_of(generators[1:])
     assert len(later) == 3
 
 
@@ -62,7 +62,7 @@ def test_random_numbers_continue_where_they_were_saved():
     generators = [np.random.default_rng(1), np.random.default_rng(2)]
     for generator in generators:
         generator.random(5)
-    continued = generators_of(saved(generators))
+    continued = generators_of(states_of(generators))
     assert [one.random() for one in continued] == [one.random() for one in generators]
 
 
@@ -133,11 +133,11 @@ BROKEN = {
     "an update before the first": ({"update": -1}, "update: expected a whole number >= 0, got -1"),
     "random numbers of too few runs": (
         {"generators": WHOLE.generators[:2]},
-        "generators: expected one for each of 3 runs, got 2",
+        "generators: expected 3, one per run, got 2",
     ),
     "random numbers of something else": (
         {"generators": ({}, {}, {})},
-        "generators: expected what `saved` gives",
+        "generators: expected states of NumPy generators",
     ),
 }
 
