@@ -222,11 +222,10 @@ def policy_loss_from_rewards(
     batch = SimpleNamespace(**arrays | {"mask": present}, lengths=lengths, max_length=longest)
 
     # 1. Which groups take part, and which completions (or tokens) of these?
-    takes_part = recipe.keep(batch)[..., None] & present.any(-1)
     admitted = recipe.admit(batch)
-    if admitted.ndim < present.ndim:
+    if admitted.ndim < present.ndim:  # per completion
         admitted = admitted[..., None]
-    taking_part = present & takes_part[..., None] & admitted
+    taking_part = present & recipe.keep(batch)[..., None, None] & admitted
 
     # 2. Shape the reward, then compare the completions of a group.
     batch.rewards = recipe.reward(batch)
