@@ -42,35 +42,35 @@ def _width(recipe: Recipe) -> float:
 
 COMMONPLACES = (
     Commonplace(
-        "One completion and a baseline of its group",
+        "One completion per prompt, but a baseline from its group",
         lambda recipe, size: size == 1 and recipe.advantage.kernel in GROUPED,
-        "With one completion per prompt there is no group to compare with: its advantage is 0, or its plain reward"
-        " where the trainer keeps singletons. Sample at least two.",
+        "With one completion per prompt there is nothing to compare it with. Its advantage is 0, or its plain reward"
+        " if the trainer keeps groups of one. Sample at least two completions.",
         "Shao et al. 2024, GRPO, eq. 1 (arXiv:2402.03300)",
         lambda recipe: recipe,
     ),
     Commonplace(
-        "A penalty that is maximized",
+        "The KL has a negative weight, so it is maximized",
         lambda recipe, size: recipe.kl_coef < 0.0,
-        "The weight of the KL is negative, so that the distance from the reference is rewarded and not punished.",
+        "The weight of the KL is negative, so the distance from the reference is rewarded instead of penalized.",
         "the sign of the loss, grpo_ref.loss",
         lambda recipe: replace(recipe, kl_coef=-recipe.kl_coef),
     ),
     Commonplace(
-        "k1 in the loss",
+        "The estimator k1 in the loss has an expected gradient of 0",
         lambda recipe, size: recipe.kl_coef > 0.0 and recipe.penalty.kernel is k1,
-        "The derivative of k1 with respect to the policy is that of its log-probability, whose expectation is 0: as"
-        " a loss it is noise, and pulls nowhere. Use k2 or k3, or put k1 into the reward.",
+        "The derivative of k1 with respect to the policy is that of its log-probability, whose expectation is 0. As"
+        " a loss, k1 is only noise. Use k2 or k3, or put k1 into the reward.",
         "Tang and Munos 2025 (arXiv:2506.09477); Schulman 2020, Approximating KL divergence",
         lambda recipe: replace(recipe, penalty=slot(k3)),
     ),
     Commonplace(
-        "A clip that hardly ever acts",
+        "The upper clip is so wide that it hardly ever acts",
         lambda recipe, size: (
             recipe.surrogate.kernel in CLIPS and recipe.level is token_level and _width(recipe) > FAR
         ),
-        "The ratio of a token may grow beyond twice its old value before the clip holds it. One that wide is as good"
-        " as none for tokens that are encouraged.",
+        "The probability of a token may more than double before the clip acts. For encouraged tokens, such a wide"
+        " clip is almost the same as no clip.",
         "Schulman et al. 2017, PPO (arXiv:1707.06347), which uses 0.2",
         lambda recipe: replace(
             recipe, surrogate=slot(recipe.surrogate.kernel, **{**recipe.surrogate.settings, "clip_high": 0.2})

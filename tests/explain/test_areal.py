@@ -372,7 +372,9 @@ def test_what_is_left_out_divides_all_the_same():
 
 def test_the_default_is_warned_of():
     dialect = areal.DIALECT
-    assert [trap.name for trap in sprung(TRAPS, dialect.settings({}), set())] == ["A penalty against nothing"]
+    assert [trap.name for trap in sprung(TRAPS, dialect.settings({}), set())] == [
+        "kl_ctl is set but there is no reference model"
+    ]
 
 
 # ratio of a token, its advantage -> share of clipped tokens and of those at the dual clip, at 0.2 and 2

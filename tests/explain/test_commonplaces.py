@@ -12,10 +12,13 @@ from grpo_ref.recipes import DAPO, GRPO, GSPO, slot
 from grpo_ref.surrogates import clipped
 
 FALLING = {
-    "One completion and a baseline of its group": (GRPO, 1),
-    "A penalty that is maximized": (replace(GRPO, kl_coef=-0.001), 8),
-    "k1 in the loss": (replace(GRPO, penalty=slot(k1)), 8),
-    "A clip that hardly ever acts": (replace(GRPO, surrogate=slot(clipped, clip_low=0.2, clip_high=10.0)), 8),
+    "One completion per prompt, but a baseline from its group": (GRPO, 1),
+    "The KL has a negative weight, so it is maximized": (replace(GRPO, kl_coef=-0.001), 8),
+    "The estimator k1 in the loss has an expected gradient of 0": (replace(GRPO, penalty=slot(k1)), 8),
+    "The upper clip is so wide that it hardly ever acts": (
+        replace(GRPO, surrogate=slot(clipped, clip_low=0.2, clip_high=10.0)),
+        8,
+    ),
 }
 
 
@@ -30,5 +33,9 @@ def test_they_are_told_of_any_trainer():
     told = explain(
         DIALECTS["verl"], {"use_kl_loss": True, "kl_loss_type": "kl", "kl_loss_coef": 0.1, "rollout.n": 8}
     )
-    (k1_told,) = [each for each in told.traps if each.name == "k1 in the loss"]
+    (k1_told,) = [
+        each
+        for each in told.traps
+        if each.name == "The estimator k1 in the loss has an expected gradient of 0"
+    ]
     assert 0.0 < k1_told.change < 1.0

@@ -143,7 +143,7 @@ def test_the_default_is_warned_of():
     """Nothing was said of the penalty, and there is one."""
     dialect = ms_swift.DIALECT
     told = sprung(dialect.traps, dialect.settings({}), dialect.given({}))
-    assert [trap.name for trap in told] == ["A penalty that nobody asked for"]
+    assert [trap.name for trap in told] == ["beta is 0.04 by default"]
 
 
 # ---- its own kernels, by hand -------------------------------------------------------------------------

@@ -196,7 +196,9 @@ def test_the_filter_of_prorl_is_warned_of():
         "reward_shaping": {"enabled": True, "stop_properly_penalty_coef": 0.0},
     }
     told = explain(nemo_rl.DIALECT, config)
-    assert "The only right answer is thrown away" in [trap.name for trap in told.traps]
+    assert "use_leave_one_out_baseline drops a group's only right answer" in [
+        trap.name for trap in told.traps
+    ]
     assert told.recipe.advantage.kernel is whitened_after_filter
 
 

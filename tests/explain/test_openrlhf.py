@@ -158,7 +158,7 @@ def test_the_default_is_warned_of():
     """Nothing was said of the penalty, and it is in the reward."""
     dialect = openrlhf.DIALECT
     told = sprung(TRAPS, dialect.settings({}), dialect.given({}))
-    assert [trap.name for trap in told] == ["The penalty is in the reward"]
+    assert [trap.name for trap in told] == ["algo.kl.use_loss is off: the penalty is in the reward"]
 
 
 # ---- its own kernels, by hand -------------------------------------------------------------------------

@@ -195,6 +195,8 @@ def test_the_loss_is_a_mean_over_tokens():
 
 def test_a_group_of_one_is_warned_of():
     dialect = prime_rl.DIALECT
-    assert [trap.name for trap in sprung(TRAPS, dialect.settings({}), set())] == ["Groups of one"]
+    assert [trap.name for trap in sprung(TRAPS, dialect.settings({}), set())] == [
+        "group_size is 1: nothing is trained"
+    ]
     own = {"train.source": [{"group_size": 8}]}
     assert not sprung(TRAPS, dialect.settings(own), dialect.given(own))

@@ -353,7 +353,7 @@ def test_a_run_of_an_agent_is_explained():
         "generator": {"n_samples_per_prompt": 16, "eval_sampling_params": {"temperature": 0.0}},
     }
     told = explain(DIALECT, given)
-    assert [trap.name for trap in told.traps] == ["A clip that is not read"]
+    assert [trap.name for trap in told.traps] == ["eps_clip_low and eps_clip_high are ignored by this loss"]
     assert told.recipe.aggregate == slot(prompt_mean)
 
 

@@ -138,7 +138,7 @@ def test_the_default_of_the_group_is_warned_of():
     """Here it is 8; in slime it is 1, and that trains nothing."""
     dialect = slime.DIALECT
     told = sprung(dialect.traps, dialect.settings({}), dialect.given({}))
-    assert [trap.name for trap in told] == ["A group of one"]
+    assert [trap.name for trap in told] == ["n_samples_per_prompt is 1: every advantage is 0"]
 
 
 # ---- its own kernels, by hand -------------------------------------------------------------------------

@@ -167,4 +167,7 @@ def test_the_asynchronous_recipe_has_a_loss_of_its_own():
     line = "tune run dev/async_grpo_full_finetune_distributed --config dev/qwen3B_async_grpo"
     launch = launch_of(line.split())
     names = [trap.name for trap in sprung(TRAPS, DIALECT.settings(launch.keys), DIALECT.given(launch.keys))]
-    assert names == ["A clip that is not read", "Stale completions without a correction"]
+    assert names == [
+        "loss.epsilon is ignored by this loss",
+        "LinearGRPOLoss does not correct stale completions",
+    ]

@@ -195,7 +195,7 @@ def test_gmpo_does_not_fall_into_the_traps_of_another_loss():
     config = {"trainer": "GMPOTrainer", "use_vllm": True, "beta": 0.04, "loss_type": "dr_grpo"}
     settings, given = trl.DIALECT.settings(config), trl.DIALECT.given(config)
     told = [trap.name for trap in sprung(trl.DIALECT.traps, settings, given)]
-    assert told == ["Keys that GMPOTrainer does not read"]
+    assert told == ["trainer=GMPOTrainer does not read all keys of the loss"]
 
 
 # ---- quirks ---------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from grpo_ref.aggregation import fixed_length
-from grpo_ref.explain import convert, explain, replay
+from grpo_ref.explain import explain, replay
 from grpo_ref.explain.calls import loss
+from grpo_ref.explain.convert import convert
 from grpo_ref.explain.dialects import DIALECTS, tunix
 from grpo_ref.explain.dialects.tunix.quirks import mean_of_limited, punished_by_characters
 from grpo_ref.explain.launch import launches
@@ -290,7 +291,7 @@ def test_a_notebook_pins_a_version():
 def test_a_section_that_is_not_read_is_told():
     config = {"agentic_grpo_config": {"beta": 0.0}}
     told = explain(DIALECT, config)
-    assert "A section that is not read" in [warned.name for warned in told.traps]
+    assert "training_mode reads only its own section" in [warned.name for warned in told.traps]
     about = {key: text for key, _, text in told.keys}
     assert about["agentic_grpo_config.beta"] == "Its section is not read: training_mode chooses another."
 

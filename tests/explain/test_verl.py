@@ -333,7 +333,7 @@ def test_its_example_of_reinforce_in_bypass_mode_is_ppos_clip():
     assert explain(verl.DIALECT, config).recipe.surrogate == verl.recipe().surrogate
     dialect = verl.DIALECT
     told = sprung(dialect.traps, dialect.settings(config), dialect.given(config))
-    assert "Bypass mode without its loss" in {trap.name for trap in told}
+    assert "bypass_mode does not change the loss" in {trap.name for trap in told}
 
 
 def test_every_loss_mode_is_tried_by_convert_but_the_two_that_need_more():

@@ -3,9 +3,9 @@
 import re
 
 import pytest
+from explain.launch.scripts import BASH, SCRIPTS, agree, run_by_bash
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from explain.launch.scripts import BASH, SCRIPTS, agree, run_by_bash
 
 from grpo_ref.explain.launch.shell import CannotRead, read_shell
 

@@ -18,65 +18,67 @@ def _kl_nowhere(s: SimpleNamespace) -> bool:
 
 TRAPS = (
     Trap(
-        "The only right answer is thrown away",
+        "use_leave_one_out_baseline drops a group's only right answer",
         lambda s, given: s.use_dynamic_sampling and s.use_leave_one_out_baseline,
-        "use_leave_one_out_baseline is true where it is left out, and dynamic sampling then judges each completion by"
-        " the spread of the others: in a group with one right answer exactly that one is dropped, as the others are"
-        " equally wrong, and these stay with an advantage of 0; in a group of two nothing stays. Set"
-        " grpo.use_leave_one_out_baseline to false beside use_dynamic_sampling.",
+        "use_leave_one_out_baseline is true by default, and dynamic sampling then judges each completion"
+        " by the spread of the others. In a group with one right answer, exactly that one is dropped,"
+        " because the others are equally wrong. These stay, with an advantage of 0. In a group of two"
+        " nothing stays. Set grpo.use_leave_one_out_baseline to false if use_dynamic_sampling is on.",
         "NeMo-RL grpo.py, dynamic_sampling; utils.py, calculate_baseline_and_std_per_prompt",
         {"use_dynamic_sampling": True},
         {"use_dynamic_sampling": True, "use_leave_one_out_baseline": False},
     ),
     Trap(
-        "A spread without the one that it divides",
+        "use_leave_one_out_baseline: the std excludes the completion",
         lambda s, given: (
             vars(s)["adv_estimator.name"] != "reinforce_plus_plus"
             and _follows(s, "normalize_rewards")
             and _follows(s, "use_leave_one_out_baseline")
             and not s.use_dynamic_sampling
         ),
-        "Baseline and standard deviation are those of the other completions. The one right answer of a group has others"
-        " without any spread, so nothing is divided and its advantage is 1, whatever the size of the group; and the"
-        " advantages of a group do not sum to 0. Set use_leave_one_out_baseline to false for GRPO as it was published.",
+        "Baseline and standard deviation are those of the other completions. For a group's only right"
+        " answer, the others have no spread, so nothing is divided and its advantage is 1 for any group"
+        " size. The advantages of a group do not sum to 0. For GRPO as published, set"
+        " use_leave_one_out_baseline to false.",
         "NeMo-RL utils.py, calculate_baseline_and_std_per_prompt",
         {},
         {"use_leave_one_out_baseline": False},
     ),
     Trap(
-        "Equal rewards that have a spread",
+        "use_dynamic_sampling keeps some groups with equal rewards",
         lambda s, given: s.use_dynamic_sampling,
-        "The variance is a difference of two means in float32, and a group of equal rewards is dropped only where it is"
-        " exactly 0: with 0 and 1 it is, with rewards such as 0.3 or 0.9 rounding leaves a spread of 1e-4, and some of"
-        " these groups stay, with advantages of up to 3e-4.",
+        "The variance is a difference of two means in float32, and a group is dropped only if it is"
+        " exactly 0. For rewards of 0 and 1 that works. For rewards such as 0.3 or 0.9, rounding leaves a"
+        " spread of 1e-4, and some of these groups stay, with advantages of up to 3e-4.",
         "NeMo-RL utils.py, calculate_baseline_and_std_per_prompt; grpo.py, dynamic_sampling",
         {"use_dynamic_sampling": True, "use_leave_one_out_baseline": False},
         {"use_dynamic_sampling": False},
     ),
     Trap(
-        "A KL that is nowhere",
+        "use_kl_in_reward removes the KL completely",
         lambda s, given: _kl_nowhere(s),
-        "use_kl_in_reward takes the penalty out of the loss, whatever the estimator; only reinforce_plus_plus puts it into"
-        " its advantages. With grpo and gdpo there is no KL at all.",
+        "use_kl_in_reward removes the penalty from the loss for every estimator, but only"
+        " reinforce_plus_plus adds it to its advantages. With grpo and gdpo there is no KL at all.",
         "NeMo-RL loss_functions.py, ClippedPGLossFn; advantage_estimator.py",
         {"use_kl_in_reward": True},
         {"use_kl_in_reward": True, "adv_estimator.name": "reinforce_plus_plus"},
     ),
     Trap(
-        "A penalty by default",
+        "reference_policy_kl_penalty is 0.01 by default",
         lambda s, given: s.reference_policy_kl_penalty == 0.01 and "reference_policy_kl_penalty" not in given,
-        "reference_policy_kl_penalty is 0.01 where it is left out, so the loss has a KL to the reference.",
+        "reference_policy_kl_penalty is not set, so the loss has a KL to the reference with weight 0.01.",
         "NeMo-RL loss_functions.py, ClippedPGLossConfig",
         {},
         {"reference_policy_kl_penalty": 0.0},
     ),
     Trap(
-        "Weights that are not limited",
+        "use_importance_sampling_correction has no limit by itself",
         lambda s, given: (
             s.use_importance_sampling_correction and s.truncated_importance_sampling_type is None
         ),
-        "use_importance_sampling_correction alone multiplies by the ratio of learner to sampler as it is, however large;"
-        " only one that is no finite number counts as 0. Set truncated_importance_sampling_type and its bounds.",
+        "use_importance_sampling_correction alone multiplies by the ratio of learner to sampler, however"
+        " large it is. Only a non-finite ratio counts as 0. Set truncated_importance_sampling_type and its"
+        " bounds.",
         "NeMo-RL loss_functions.py, ClippedPGLossFn",
         {"use_importance_sampling_correction": True},
         {
@@ -86,10 +88,11 @@ TRAPS = (
         },
     ),
     Trap(
-        "The product of a whole completion",
+        "sequence_level_importance_ratios multiplies the token ratios",
         lambda s, given: s.use_importance_sampling_correction and s.sequence_level_importance_ratios,
-        "With sequence_level_importance_ratios the weight against the sampler is the product over the completion, while"
-        " the ratio of the clip is its geometric mean: in a long completion the weight is far from 1.",
+        "With sequence_level_importance_ratios the weight against the sampler is the product over the"
+        " completion, while the ratio of the clip is its geometric mean. In a long completion the weight"
+        " is far from 1.",
         "NeMo-RL loss_functions.py, ClippedPGLossFn",
         {
             "use_importance_sampling_correction": True,
@@ -99,16 +102,16 @@ TRAPS = (
         {"use_importance_sampling_correction": True, "token_level_loss": False},
     ),
     Trap(
-        "A weight that weighs nothing",
+        "positive_example_nll_weight has no effect in GRPO",
         lambda s, given: s.positive_example_nll_weight > 0.0,
-        "positive_example_nll_weight adds the likelihood of right answers only where the batch holds rewards; GRPO puts"
-        " none there, so nothing is added.",
+        "positive_example_nll_weight adds the likelihood of right answers only if the batch holds"
+        " rewards. GRPO does not put them there, so nothing is added.",
         "NeMo-RL loss_functions.py, ClippedPGLossFn; grpo.py, grpo_train",
         {"positive_example_nll_weight": 0.1},
         {"positive_example_nll_weight": 0.0},
     ),
     Trap(
-        "Two punishments of which one is read",
+        "stop_properly_penalty_coef disables the overlong buffer",
         lambda s, given: (
             vars(s)["reward_shaping.enabled"]
             and vars(s)["reward_shaping.stop_properly_penalty_coef"] is not None
@@ -124,15 +127,15 @@ TRAPS = (
         {"reward_shaping.enabled": True, "reward_shaping.stop_properly_penalty_coef": 0.5},
     ),
     Trap(
-        "A failure that pays",
+        "stop_properly_penalty_coef rewards truncation below 0",
         lambda s, given: (
             vars(s)["reward_shaping.enabled"]
             and vars(s)["reward_shaping.stop_properly_penalty_coef"] is not None
             and vars(s)["reward_scaling.enabled"]
             and vars(s)["reward_scaling.target_min"] < 0
         ),
-        "stop_properly_penalty_coef multiplies the reward, and rewards below 0 come nearer to 0 by it: what was cut off"
-        " and is wrong is punished less than what ended and is wrong.",
+        "stop_properly_penalty_coef multiplies the reward, which moves rewards below 0 closer to 0. A"
+        " wrong answer that is truncated is penalized less than a wrong answer that ended.",
         "NeMo-RL reward_functions.py, apply_reward_shaping",
         {
             "reward_shaping.enabled": True,
@@ -146,9 +149,9 @@ TRAPS = (
         },
     ),
     Trap(
-        "Shaping that does not reach the criteria",
+        "reward_shaping has no effect with gdpo",
         lambda s, given: vars(s)["adv_estimator.name"] == "gdpo" and vars(s)["reward_shaping.enabled"],
-        "gdpo compares the rewards of the criteria; reward_shaping changes their total alone, so it has no effect.",
+        "gdpo compares the rewards of the criteria. reward_shaping changes only their total.",
         "NeMo-RL reward_functions.py; advantage_estimator.py, GDPOAdvantageEstimator",
         {"adv_estimator.name": "gdpo", "reward_shaping.enabled": True},
         {"adv_estimator.name": "gdpo"},

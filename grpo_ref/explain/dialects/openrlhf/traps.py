@@ -25,66 +25,66 @@ def _backwards(low: float, high: float) -> bool:
 
 TRAPS = (
     Trap(
-        "The penalty is in the reward",
+        "algo.kl.use_loss is off: the penalty is in the reward",
         lambda s, given: _in_reward(s),
-        "Without algo.kl.use_loss, the KL to the reference is subtracted from the reward of each token, with"
-        " algo.kl.init_coef as its weight, which is 0.01 where it is left out: the loss has no penalty, and the tokens"
-        " of a completion have different advantages. Set algo.kl.use_loss, or algo.kl.init_coef to 0.",
+        "Without algo.kl.use_loss, the KL to the reference is subtracted from the reward of each token."
+        " Its weight is algo.kl.init_coef, 0.01 by default. The loss has no penalty, and the tokens of a"
+        " completion have different advantages. Set algo.kl.use_loss, or algo.kl.init_coef to 0.",
         "OpenRLHF experience_maker.py, make_experience and compute_reward",
         {},
         {"algo.kl.use_loss": True},
     ),
     Trap(
-        "A penalty with an average of its own",
+        "policy_loss_type=gspo: the penalty is averaged over tokens",
         lambda s, given: (
             vars(s)["actor.policy_loss_type"] == "gspo"
             and vars(s)["algo.kl.use_loss"]
             and vars(s)["algo.kl.init_coef"] > 0.0
         ),
-        "gspo is averaged by completion, but the penalty is averaged over the tokens of the batch all the same, so a long"
-        " completion has more of it.",
+        "gspo is averaged per completion, but the penalty is averaged over the tokens of the batch, so a"
+        " long completion has more of it.",
         "OpenRLHF ppo_actor.py, training_step",
         {"actor.policy_loss_type": "gspo", "algo.kl.use_loss": True},
         {"actor.policy_loss_type": "ppo", "algo.kl.use_loss": True},
     ),
     Trap(
-        "A correction that is none",
+        "is_correction_enable adds no weights with gspo",
         lambda s, given: _corrects(s, loss="gspo"),
-        "With gspo the correction gives no weights: the ratio is taken against the sampler's log-probabilities instead of"
-        " the learner's old ones, whatever the type and the thresholds say.",
+        "With gspo the correction gives no weights. Instead the ratio is taken to the sampler's"
+        " log-probabilities, not to the learner's old ones, whatever the type and the thresholds are.",
         "OpenRLHF loss.py, PolicyLoss",
         {"actor.policy_loss_type": "gspo"} | CORRECTED,
         {"actor.policy_loss_type": "ppo"} | CORRECTED,
     ),
     Trap(
-        "A clamp that does not clamp",
+        "is_correction_type=seq-mask-tis does not limit token weights",
         lambda s, given: _corrects(s, loss="ppo", kind="seq-mask-tis"),
-        "seq-mask-tis filters completions by their geometric mean; the token weights inside are not limited, though the"
-        " comment in the code says so.",
+        "seq-mask-tis filters completions by their geometric mean. The token weights inside have no"
+        " limit, although a comment in the code says so.",
         "OpenRLHF loss.py, PolicyLoss",
         CORRECTED | {"algo.advantage.is_correction_type": "seq-mask-tis"},
         CORRECTED | {"algo.advantage.is_correction_type": "tis"},
     ),
     Trap(
-        "One NaN is enough",
+        "is_correction_enable: one NaN makes the loss NaN",
         lambda s, given: _corrects(s),
-        "A single token for which the sampler reports NaN makes the whole loss NaN; nothing takes it for a mismatch of"
-        " none, and no window leaves it out, as 0 times NaN is NaN.",
+        "A single token for which the sampler reports NaN makes the whole loss NaN. It is not treated as"
+        " a token without mismatch, and no window excludes it, because 0 times NaN is NaN.",
         "OpenRLHF loss.py, PolicyLoss",
         CORRECTED,
         {"algo.advantage.is_correction_enable": False},
     ),
     Trap(
-        "Two names for a baseline, one of them whitened",
+        "estimator=reinforce_baseline is also whitened",
         lambda s, given: vars(s)["algo.advantage.estimator"] == "reinforce_baseline",
-        "reinforce_baseline and dr_grpo both subtract the group's mean; reinforce_baseline is whitened over the tokens of"
-        " the batch afterwards, unless algo.advantage.no_std_norm leaves the division out.",
+        "reinforce_baseline and dr_grpo both subtract the group's mean. reinforce_baseline is then"
+        " whitened over the tokens of the batch, where algo.advantage.no_std_norm omits the division.",
         "OpenRLHF experience_maker.py",
         {"algo.advantage.estimator": "reinforce_baseline"},
         {"algo.advantage.estimator": "dr_grpo"},
     ),
     Trap(
-        "A discount that is put back to 1",
+        "algo.advantage.gamma is reset to 1.0",
         lambda s, given: (
             vars(s)["algo.advantage.gamma"] != 1.0 and vars(s)["algo.advantage.estimator"] != "reinforce"
         ),
@@ -94,34 +94,35 @@ TRAPS = (
         {"algo.advantage.estimator": "reinforce", "algo.advantage.gamma": 0.9},
     ),
     Trap(
-        "Limits of what is left of the reward",
+        "reward.clip_range limits the advantage, not the reward",
         lambda s, given: "reward.clip_range" in given,
-        "reward.clip_range limits what is left after the group's mean was taken off or divided by its spread, not the"
-        " reward itself.",
+        "reward.clip_range limits the reward after the group's mean was subtracted, or after the division"
+        " by its spread. It does not limit the reward itself.",
         "OpenRLHF experience_maker.py and compute_reward",
         {"reward.clip_range": [-1.0, 1.0]},
         {},
     ),
     Trap(
-        "A filter that asks for the mean",
+        "algo.dynamic_filtering_range compares the mean score",
         lambda s, given: vars(s)["algo.dynamic_filtering_enable"],
-        "A group is kept if the mean of its scores is strictly inside algo.dynamic_filtering_range, 0 to 1 where it is"
-        " left out. With scores of -1 and 1 that drops every group that fails at least as often as not; and groups of"
-        " equal scores between the bounds are kept.",
+        "A group is kept if its mean score lies strictly between the bounds, 0 and 1 by default. With"
+        " scores of -1 and 1, this drops every group in which at most half of the completions are right."
+        " It also keeps groups whose scores are all equal, if they lie between the bounds. For scores of"
+        " -1 and 1, set the range to -1 1.",
         "OpenRLHF samples_generator.py, _generate_vllm",
         {"algo.dynamic_filtering_enable": True},
         {"algo.dynamic_filtering_enable": False},
     ),
     Trap(
-        "A clip that is not read",
+        "actor.eps_clip is ignored: actor.eps_clip_low_high is set",
         lambda s, given: {"actor.eps_clip", "actor.eps_clip_low_high"} <= given,
-        "actor.eps_clip_low_high takes the place of actor.eps_clip, which is not read then.",
+        "actor.eps_clip_low_high replaces actor.eps_clip, which is then not read.",
         "OpenRLHF train_ppo_ray.py",
         {"actor.eps_clip": 0.1, "actor.eps_clip_low_high": [0.2, 0.28]},
         {"actor.eps_clip_low_high": [0.2, 0.28]},
     ),
     Trap(
-        "A negative weight is none",
+        "algo.kl.init_coef is negative, so there is no penalty",
         lambda s, given: vars(s)["algo.kl.init_coef"] < 0.0,
         "Below 0, algo.kl.init_coef loads no reference and adds nothing to the loss or the reward.",
         "OpenRLHF train_ppo_ray.py; ppo_actor.py, training_step",
@@ -129,21 +130,23 @@ TRAPS = (
         {"algo.kl.init_coef": 0.01, "algo.kl.use_loss": True},
     ),
     Trap(
-        "A window the wrong way round",
+        "is_correction_threshold has its bounds swapped",
         lambda s, given: (
             _corrects(s, loss="ppo") and _backwards(*vars(s)["algo.advantage.is_correction_threshold"])
         ),
-        "With the higher number of algo.advantage.is_correction_threshold first, no ratio is inside: tis takes the second"
-        " number for every token's weight, icepop and seq-mask-tis leave out all of them, so the loss is 0.",
+        "If the first number of algo.advantage.is_correction_threshold is the higher one, no ratio is"
+        " inside. tis then uses the second number as every token's weight; icepop and seq-mask-tis exclude"
+        " all tokens, so the loss is 0.",
         "OpenRLHF loss.py, PolicyLoss; torch.clamp",
         CORRECTED | {"algo.advantage.is_correction_threshold": [5.0, 0.5]},
         CORRECTED | {"algo.advantage.is_correction_threshold": [0.5, 5.0]},
     ),
     Trap(
-        "A clip that does not hold 1",
+        "actor.eps_clip_low_high has a negative width",
         lambda s, given: min(vars(s)["actor.eps_clip_low_high"] or [vars(s)["actor.eps_clip"]]) < 0.0,
-        "actor.eps_clip_low_high are two widths, both positive: of [-0.2, 0.2] the lower bound is 1.2, and where the lower"
-        " bound is above the upper one, the upper one alone counts. On policy some tokens are clipped already.",
+        "actor.eps_clip_low_high are two widths, both positive. With [-0.2, 0.2] the lower bound is 1.2."
+        " If the lower bound is above the upper one, only the upper one counts. Then some tokens are"
+        " clipped even on-policy.",
         "OpenRLHF loss.py, PolicyLoss",
         {"actor.eps_clip_low_high": [-0.2, 0.2]},
         {"actor.eps_clip_low_high": [0.2, 0.2]},

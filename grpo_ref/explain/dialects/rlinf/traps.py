@@ -12,136 +12,139 @@ def _actor(s: SimpleNamespace) -> str:
 
 TRAPS = (
     Trap(
-        "Normalised a second time",
+        "normalize_advantages standardizes once more",
         lambda s, given: bool(s.normalize_advantages) and s.loss_type == "actor",
-        "normalize_advantages standardizes once more over all tokens of the batch, where long completions have more say;"
-        " the Megatron actor does it twice, first with the divisor n - 1. The documentation has True, as have 117 of"
-        " the 141 shipped files that say it; there is no default.",
+        "normalize_advantages standardizes once more over all tokens of the batch, where long completions"
+        " count more. The Megatron actor does it twice, first with the divisor n - 1. It is True in the"
+        " documentation and in 117 of the 141 shipped files that set it; there is no default.",
         "RLinf distributed.masked_normalization; megatron_worker.py, run_training",
         {"normalize_advantages": True},
         {"normalize_advantages": False},
     ),
     Trap(
-        "A KL bonus in one of the two actors",
+        "kl_beta: the FSDP actor swaps the arguments of the penalty",
         lambda s, given: s.kl_beta > 0.0 and _actor(s) == "fsdp",
-        "At this version the FSDP actor calls the penalty with its arguments swapped: k1 becomes a bonus, k3 the other"
-        " direction. The Megatron actor does not.",
+        "In this version the FSDP actor calls the penalty with its arguments swapped: k1 becomes a bonus,"
+        " and k3 estimates the other direction. The Megatron actor does not swap them.",
         "RLinf PR #1400",
         {"kl_beta": 0.01, "actor": {"training_backend": "fsdp"}},
         {"kl_beta": 0.01, "actor": {"training_backend": "megatron"}},
     ),
     Trap(
-        "A dual clip that nobody asked for",
+        "clip_ratio_c is not set, but FSDP uses 3.0",
         lambda s, given: "clip_ratio_c" not in given,
-        "Without clip_ratio_c the FSDP actor takes 3.0, a second clip for bad tokens; only null turns it off. The"
+        "By default the FSDP actor uses 3.0, a second clip for bad tokens. Only null turns it off. The"
         " Megatron actor has no default and refuses the file.",
         "RLinf fsdp_actor_worker.py, training_step; megatron_actor_worker.py, __init__",
         {"ratio_clip_eps": 0.2},
         {"ratio_clip_eps": 0.2, "clip_ratio_c": None},
     ),
     Trap(
-        "An average of averages",
+        "training_batch_size_per_gpu changes the average",
         lambda s, given: (
             s.loss_agg_func != "seq-mean-token-sum"
             and not (s.use_valid_token_scale and _actor(s) == "megatron")
             and "training_batch_size_per_gpu" in given
         ),
-        "The loss is averaged inside each micro-batch of training_batch_size_per_gpu completions, and then over the"
-        " micro-batches; with one completion in each, token-mean is the mean per completion. use_valid_token_scale"
-        " with the Megatron actor makes it the mean over all tokens.",
+        "The loss is averaged inside each micro-batch of training_batch_size_per_gpu completions, and"
+        " then over micro-batches. With one completion in each, token-mean is the mean per completion."
+        " With the Megatron actor, use_valid_token_scale makes it the mean over all tokens.",
         "RLinf fsdp_actor_worker.py, gradient_accumulation; megatron_actor_worker.py",
         {"training_batch_size_per_gpu": 1},
         {"training_batch_size_per_gpu": 1, "use_valid_token_scale": True},
     ),
     Trap(
-        "A scale that is not on the advantages",
+        "use_valid_token_scale scales the loss, not the advantages",
         lambda s, given: bool(s.use_valid_token_scale) and _actor(s) == "megatron",
-        "The documentation says that advantages are divided by the number of valid tokens; the code scales the loss so that"
-        " averages over micro-batches become the average over all tokens, those of the other n_minibatches included,"
-        " which makes each of their losses as much smaller.",
+        "The documentation says that advantages are divided by the number of valid tokens. The code"
+        " scales the loss so that averages over micro-batches become the average over all tokens. That"
+        " includes the tokens of the other n_minibatches, so each mini-batch has a smaller loss.",
         "RLinf megatron_worker.py, _setup_valid_token_scale",
         {"use_valid_token_scale": True},
         {"use_valid_token_scale": False},
     ),
     Trap(
-        "Keys of the other actor",
+        "early_stop_imp_ratio and use_valid_token_scale are Megatron's",
         lambda s, given: (
             _actor(s) == "fsdp" and (s.use_valid_token_scale or s.early_stop_imp_ratio is not None)
         ),
-        "The FSDP actor reads neither early_stop_imp_ratio nor use_valid_token_scale; its shipped files have both.",
+        "The FSDP actor reads neither early_stop_imp_ratio nor use_valid_token_scale. Its shipped files"
+        " have both.",
         "RLinf fsdp_actor_worker.py, training_step",
         {"early_stop_imp_ratio": 5.0, "actor": {"training_backend": "fsdp"}},
         {"early_stop_imp_ratio": 5.0, "actor": {"training_backend": "megatron"}},
     ),
     Trap(
-        "An early stop that stops little",
+        "early_stop_imp_ratio stops only single micro-batches",
         lambda s, given: s.early_stop_imp_ratio is not None and _actor(s) == "megatron",
-        "The loss of a micro-batch whose mean ratio exceeds the bound is multiplied by 0, its penalty and its bonus"
-        " included: that micro-batch and no other, for high ratios and not for low ones, and a NaN stays NaN.",
+        "If the mean ratio of a micro-batch exceeds the bound, its loss is multiplied by 0, including"
+        " penalty and bonus. Other micro-batches continue, low ratios never stop one, and NaN stays NaN.",
         "RLinf megatron_actor_worker.py",
         {"early_stop_imp_ratio": 5.0},
         {"early_stop_imp_ratio": None},
     ),
     Trap(
-        "A batch without a loss for one empty completion",
+        "An empty first completion removes a micro-batch's loss",
         lambda s, given: s.training_batch_size_per_gpu > 1 and s.loss_type == "actor",
-        "If the first completion of a micro-batch has no token, the surrogate of the whole micro-batch is 0 and so are its"
-        " metrics; the penalty stays. It was meant for a micro-batch without any token. With Megatron a step that has such"
-        " micro-batches and others ends in a KeyError, as they log different metrics.",
+        "If the first completion of a micro-batch has no token, the surrogate of the whole micro-batch is"
+        " 0, and so are its metrics. The penalty stays. The code is meant for micro-batches without any"
+        " token. With Megatron, a step with such micro-batches and others ends in a KeyError, because they"
+        " log different metrics.",
         "RLinf losses.py, fast_path_zero_loss_mask",
         {"training_batch_size_per_gpu": 8},
         {"training_batch_size_per_gpu": 1},
     ),
     Trap(
-        "NaN from one empty completion",
+        "loss_agg_func: an empty completion makes the loss NaN",
         lambda s, given: (
             s.loss_agg_func == "seq-mean-token-mean"
             and s.loss_type == "actor"
             and (s.training_batch_size_per_gpu > 1 or s.kl_beta > 0.0 or s.entropy_bonus > 0.0)
         ),
-        "Lengths are not bounded below: one completion without tokens makes the loss 0/0. In a micro-batch of its own it is"
-        " left out, but its penalty and its bonus are 0/0 there too.",
+        "Lengths are not bounded below: one completion without tokens makes the loss 0/0. Alone in a"
+        " micro-batch it is excluded, but its penalty and its bonus are 0/0 there too.",
         "RLinf utils.py",
         {"loss_agg_func": "seq-mean-token-mean", "training_batch_size_per_gpu": 8},
         {"loss_agg_func": "seq-mean-token-mean", "training_batch_size_per_gpu": 1},
     ),
     Trap(
-        "NaN from the sampler",
+        "A NaN from the sampler makes the loss NaN",
         lambda s, given: bool(s.importance_sampling_fix) and s.loss_type == "actor",
-        "A log-probability that the sampler reports as NaN makes the loss NaN; TRL takes such a token for one without"
-        " mismatch.",
+        "A log-probability that the sampler reports as NaN makes the loss NaN. TRL treats such a token as"
+        " one without mismatch.",
         "RLinf fsdp_actor_worker.py and megatron_actor_worker.py, importance_sampling_fix",
         {"importance_sampling_fix": True},
         {"importance_sampling_fix": False},
     ),
     Trap(
-        "A threshold that nobody reads",
+        "behave_weight_threshold needs the decoupled loss",
         lambda s, given: s.behave_weight_threshold is not None and s.loss_type == "actor",
-        "behave_weight_threshold is read by the decoupled loss alone, loss_type decoupled_actor_critic. Without a threshold"
-        " its behaviour weight is not limited.",
+        "Only the decoupled loss, loss_type decoupled_actor_critic, reads behave_weight_threshold."
+        " Without a threshold its behaviour weight has no limit.",
         "RLinf losses.py, compute_decoupled_ppo_actor_loss; async_ppo_fsdp_worker.py",
         {"behave_weight_threshold": 2.0},
         {"behave_weight_threshold": 2.0, "loss_type": "decoupled_actor_critic"},
     ),
     Trap(
-        "REINFORCE++ without a baseline",
+        "adv_type=reinpp has no baseline",
         lambda s, given: s.adv_type == "reinpp",
-        "reinpp does not take off the mean of the group, so all completions of an easy prompt are encouraged; and"
-        " use_reinpp_baseline, which should, ends in an IndexError.",
+        "reinpp does not subtract the mean of the group, so all completions of an easy prompt are"
+        " encouraged. use_reinpp_baseline, which is meant to, ends in an IndexError.",
         "RLinf advantages.py, compute_reinpp_advantages",
         {"adv_type": "reinpp"},
         {"adv_type": "grpo"},
     ),
     Trap(
-        "An entropy that is only recorded",
+        "calculate_entropy only logs the entropy",
         lambda s, given: bool(s.calculate_entropy) and s.entropy_bonus == 0.0,
-        "calculate_entropy computes the entropy for the metrics; exploration is encouraged by entropy_bonus.",
+        "calculate_entropy computes the entropy for the metrics. To encourage exploration, set"
+        " entropy_bonus.",
         "RLinf actor workers",
         {"calculate_entropy": True},
         {"calculate_entropy": True, "entropy_bonus": 0.01},
     ),
     Trap(
-        "A bonus without an entropy",
+        "entropy_bonus needs calculate_entropy",
         lambda s, given: not s.calculate_entropy and s.entropy_bonus > 0.0,
         "entropy_bonus does nothing unless calculate_entropy is True.",
         "RLinf actor workers, calculate_entropy_loss",
@@ -149,7 +152,7 @@ TRAPS = (
         {"calculate_entropy": True, "entropy_bonus": 0.01},
     ),
     Trap(
-        "A negative weight is none",
+        "kl_beta or reinpp_kl_beta is negative, so there is no penalty",
         lambda s, given: s.kl_beta < 0.0 or s.reinpp_kl_beta < 0.0,
         "Below 0, kl_beta and reinpp_kl_beta load no reference and add nothing to the loss or the reward.",
         "RLinf fsdp_actor_worker.py, training_step; advantages.py, compute_reinpp_advantages",

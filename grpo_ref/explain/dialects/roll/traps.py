@@ -27,160 +27,164 @@ def _clips(s: SimpleNamespace) -> bool:
 
 TRAPS = (
     Trap(
-        "Norms that are not read",
+        "norm_mean_type and norm_std_type are ignored by grpo",
         lambda s, given: s.adv_estimator == "grpo" and bool({"norm_mean_type", "norm_std_type"} & given),
-        "grpo sets norm_mean_type and norm_std_type to group, whatever they are. For Dr. GRPO's advantages take reinforce"
-        " with norm_mean_type=group.",
+        "grpo always sets norm_mean_type and norm_std_type to group. For Dr. GRPO's advantages use"
+        " reinforce with norm_mean_type=group.",
         "ROLL functionals.py, reward_postprocess",
         {"adv_estimator": "grpo", "norm_mean_type": "group", "norm_std_type": None},
         {"adv_estimator": "reinforce", "norm_mean_type": "group"},
     ),
     Trap(
-        "No baseline at all",
+        "norm_mean_type is not set: there is no baseline",
         lambda s, given: norms(vars(s)) == (None, None) and not s.whiten_advantages,
-        "reinforce takes nothing off the reward unless norm_mean_type says so: with rewards of 0 and 1 no completion is"
-        " ever pushed down.",
+        "reinforce subtracts nothing from the reward unless norm_mean_type is set. With rewards of 0 and"
+        " 1, no completion is ever discouraged.",
         "ROLL functionals.py, reward_norm",
         {"adv_estimator": "reinforce"},
         {"adv_estimator": "reinforce", "norm_mean_type": "group"},
     ),
     Trap(
-        "A baseline over the tokens of the batch",
+        "whiten_advantages subtracts a mean over all tokens",
         lambda s, given: s.whiten_advantages,
-        "whiten_advantages takes the mean over all tokens of a domain off, and divides by their spread: a group without"
-        " contrast gets a push after all, and long completions decide on the mean.",
+        "whiten_advantages subtracts the mean over all tokens of a domain, and divides by their spread. A"
+        " group with equal rewards then has a gradient, and long completions dominate the mean.",
         "ROLL functionals.py, compute_advantage and masked_whiten",
         {"whiten_advantages": True},
         {"whiten_advantages": False},
     ),
     Trap(
-        "A reference for nothing",
+        "init_kl_coef loads a reference that is not used",
         lambda s, given: s.init_kl_coef > 0.0 and not s.add_token_level_kl and not s.use_kl_loss,
-        "init_kl_coef is 0.2 where it is left out, and loads the reference; but without add_token_level_kl its KL is in no"
-        " reward, and without use_kl_loss in no loss. Set it to 0 to save the reference, and a pass for the old"
-        " log-probabilities.",
+        "init_kl_coef is 0.2 by default, and loads the reference. But without add_token_level_kl there is"
+        " no KL in the reward, and without use_kl_loss none in the loss. Set it to 0 to save the"
+        " reference, and a pass for the old log-probabilities.",
         "ROLL base_config.py, PPOConfig",
         {},
         {"init_kl_coef": 0.0},
     ),
     Trap(
-        "A KL loss without weight",
+        "use_kl_loss is on, but kl_loss_coef is 0",
         lambda s, given: s.use_kl_loss and s.kl_loss_coef == 0.0,
-        "use_kl_loss has no weight unless kl_loss_coef is set: it is 0.",
+        "use_kl_loss has no effect unless kl_loss_coef is set. It is 0 by default.",
         "ROLL base_config.py, PPOConfig",
         {"use_kl_loss": True},
         {"use_kl_loss": True, "kl_loss_coef": 0.01},
     ),
     Trap(
-        "A weight without the KL loss",
+        "kl_loss_coef needs use_kl_loss",
         lambda s, given: not s.use_kl_loss and s.kl_loss_coef != 0.0,
-        "kl_loss_coef counts with use_kl_loss alone.",
+        "kl_loss_coef counts only with use_kl_loss.",
         "ROLL actor_worker.py, loss_func",
         {"kl_loss_coef": 0.01},
         {"use_kl_loss": True, "kl_loss_coef": 0.01},
     ),
     Trap(
-        "A clip range that is not read",
+        "pg_clip_low and pg_clip_high need use_pg_clip_range",
         lambda s, given: not s.use_pg_clip_range and bool({"pg_clip_low", "pg_clip_high"} & given),
-        "pg_clip_low and pg_clip_high count with use_pg_clip_range alone; without it pg_clip is both.",
+        "pg_clip_low and pg_clip_high count only with use_pg_clip_range. Otherwise pg_clip is used for both.",
         "ROLL actor_worker.py, loss_func",
         {"pg_clip_high": 0.28},
         {"use_pg_clip_range": True, "pg_clip_high": 0.28},
     ),
     Trap(
-        "A floor where it was not sought",
+        "dual_clip_loss has its bound at 1 + 2 pg_clip",
         lambda s, given: s.dual_clip_loss and _clips(s),
-        "dual_clip_loss has its floor at 1 + 2 pg_clip, 1.4 for a pg_clip of 0.2, where others have 3; with"
-        " use_pg_clip_range it is pg_clip that is read all the same.",
+        "dual_clip_loss has its bound at 1 + 2 pg_clip, which is 1.4 for a pg_clip of 0.2, while others"
+        " use 3. It reads pg_clip even with use_pg_clip_range.",
         "ROLL actor_worker.py, loss_func",
         {"dual_clip_loss": True},
         {"dual_clip_loss": False},
     ),
     Trap(
-        "A sum that is called a mean",
+        "loss_agg_mode=seq-mean-token-sum-norm is a sum",
         lambda s, given: s.loss_agg_mode == "seq-mean-token-sum-norm",
-        "seq-mean-token-sum-norm sums over all completions and divides by the padded width, prompts and all: twice as many"
-        " completions are twice the loss, and with dynamic batching the width changes.",
+        "seq-mean-token-sum-norm sums over all completions and divides by the padded width, including"
+        " prompts. Twice as many completions give twice the loss, and with dynamic batching the width"
+        " changes.",
         "ROLL functionals.py, agg_loss",
         {"loss_agg_mode": "seq-mean-token-sum-norm"},
         {"loss_agg_mode": "seq-mean-token-sum"},
     ),
     Trap(
-        "A correction without a sampler",
+        "train_infer_correction needs the sampler's log-probabilities",
         lambda s, given: vars(s)["train_infer_correction.is_weight.enabled"] and not _sampled(s),
-        "The sampler's log-probabilities are kept where async_generation_ratio is above 0, or with"
-        " actor_infer.generating_args.logprobs; else every weight is 1.",
+        "The sampler's log-probabilities are kept only if async_generation_ratio is above 0, or with"
+        " actor_infer.generating_args.logprobs. Otherwise every weight is 1.",
         "ROLL rlvr_pipeline.py, get_generation_config",
         WEIGHTS,
         WEIGHTS | {"async_generation_ratio": 1.0},
     ),
     Trap(
-        "A ratio that is always 1",
+        "force_disable_old_logprobs_recompute: the ratio is always 1",
         lambda s, given: s.force_disable_old_logprobs_recompute and s.ppo_epochs == 1,
-        "force_disable_old_logprobs_recompute takes the log-probabilities of the pass at hand for the old ones, in the"
-        " later steps of a batch too: no ratio ever leaves 1, and the clip never acts.",
+        "force_disable_old_logprobs_recompute uses the log-probabilities of the current pass as the old"
+        " ones, even in the later steps of a batch. No ratio ever leaves 1, and the clip never acts.",
         "ROLL base_worker.py, get_old_log_probs_with_cache",
         {"force_disable_old_logprobs_recompute": True},
         {"force_disable_old_logprobs_recompute": False},
     ),
     Trap(
-        "A variant that is not read",
+        "actor_train.pg_variant needs ActorPGWorker",
         lambda s, given: not is_variant(vars(s)) and vars(s)["actor_train.pg_variant"] is not None,
-        "actor_train.pg_variant is read by roll.pipeline.rlvr.actor_pg_worker.ActorPGWorker alone; set actor_train.worker_cls"
-        " to it.",
+        "Only roll.pipeline.rlvr.actor_pg_worker.ActorPGWorker reads actor_train.pg_variant. Set"
+        " actor_train.worker_cls to it.",
         "ROLL rlvr_config.py, RLVRConfig",
         {"actor_train.pg_variant": "tis"},
         PG | {"actor_train.pg_variant": "tis"},
     ),
     Trap(
-        "A level that is not read",
+        "importance_sampling is ignored by ActorPGWorker",
         lambda s, given: is_variant(vars(s)) and s.importance_sampling == "seq",
-        "ActorPGWorker takes the ratio of each token, whatever importance_sampling says.",
+        "ActorPGWorker always uses the ratio of each token, whatever importance_sampling is.",
         "ROLL actor_pg_worker.py, loss_func",
         PG | {"actor_train.pg_variant": "ppo", "importance_sampling": "seq"},
         PG | {"actor_train.pg_variant": "ppo"},
     ),
     Trap(
-        "Keys that never arrive",
+        "Some given keys are dropped without a message",
         lambda s, given: bool((DROPPED - _beside(s)) & given),
-        "No class of ROLL has this key, though its pages or examples do: it is dropped without a word. The bounds of tis"
-        " stay 0 and 1, those of cispo 0.9 and 1.1, and the weight of kimi15 0.1.",
+        "Some keys exist in ROLL's pages or examples, but in none of its classes. ROLL drops them without a"
+        " message. The bounds of tis stay 0 and 1, those of cispo 0.9 and 1.1, and the weight of kimi15 0.1.",
         "ROLL worker_config.py, WorkerConfig; dacite's from_dict",
         PG | {"actor_train.pg_variant": "cispo", "actor_train.cispo_epsilon_high": 0.28},
         PG | {"actor_train.pg_variant": "cispo"},
     ),
     Trap(
-        "Keys that nothing reads",
+        "Some given keys are never read",
         lambda s, given: bool(UNREAD & given),
-        "ROLL's configuration has this key, and no line of its code reads it.",
+        "RLVRConfig has these keys, but ROLL never reads them: add_len_reward, balance_length, l2, mask_type,"
+        " minibatch_data_iter_num, postive_loss_coef, use_policy_loss_type, use_reward_norm,"
+        " use_reward_scaling, use_topr_loss and use_topr_neg_loss_coef.",
         "ROLL base_config.py and rlvr_config.py",
         {"use_topr_loss": True},
         {},
     ),
     Trap(
-        "Filters that leave groups empty",
+        "difficulty_mask drops groups without replacing them",
         lambda s, given: s.difficulty_mask,
-        "difficulty_mask takes whole groups out of the loss after they were drawn and scored; nothing takes their place, as"
-        " with a query_filter_config.",
+        "difficulty_mask removes whole groups from the loss after they were sampled and scored. Unlike"
+        " query_filter_config, it does not replace them.",
         "ROLL functionals.py, get_sample_level_mask",
         {"difficulty_mask": True},
         {"query_filter_config.type": "mean_filter"},
     ),
     Trap(
-        "An end at the last moment",
+        "max_len_mask drops completions of exactly the budget",
         lambda s, given: s.max_len_mask,
-        "max_len_mask leaves out what is as long as the budget, whether it was cut off or ended with the last token.",
+        "max_len_mask excludes completions as long as the budget, even if they ended with the last token.",
         "ROLL functionals.py, get_sample_level_mask",
         {"max_len_mask": True},
         {"max_len_mask": False},
     ),
     Trap(
-        "A spread of more than -1",
+        "std_threshold is -1, so std_filter drops nothing",
         lambda s, given: (
             vars(s)["query_filter_config.type"] == "std_filter"
             and vars(s)["query_filter_config.filter_args.std_threshold"] < 0.0
         ),
-        "std_filter drops groups of a spread up to std_threshold, which is -1 where it is left out: none. Set it to 0.",
+        "std_filter drops groups with a spread up to std_threshold. Its default is -1, which drops none."
+        " Set it to 0.",
         "ROLL user_defined_rollout_loop.py, query_filter",
         {"query_filter_config.type": "std_filter"},
         {"query_filter_config.type": "std_filter", "query_filter_config.filter_args.std_threshold": 0.0},

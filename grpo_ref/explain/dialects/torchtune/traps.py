@@ -22,50 +22,51 @@ def _names_a_loss_alone(s: SimpleNamespace, given: Set[str]) -> bool:
 
 TRAPS = (
     Trap(
-        "A clip that is not read",
+        "loss.epsilon is ignored by this loss",
         lambda s, given: _has_no_ratio(s) and "loss.epsilon" in given,
-        "GRPOSimpleLoss and LinearGRPOLoss take the ratio to the policy being trained itself: it is 1, and nothing"
-        " is ever clipped. epsilon is read by GRPOLoss and GRPOCompletionLoss; the files of torchtune set it all the"
-        " same.",
+        "GRPOSimpleLoss and LinearGRPOLoss take the ratio to the policy being trained itself: it is 1,"
+        " and nothing is ever clipped. Only GRPOLoss and GRPOCompletionLoss read epsilon, although"
+        " torchtune's files set it for all.",
         "torchtune dev/grpo/loss.py, GRPOSimpleLoss; dev/rl/linear_grpo_loss.py",
         {"loss._component_": SIMPLE, "loss.epsilon": 0.2},
         {"loss._component_": TOKEN, "loss.epsilon": 0.2, "ppo_epochs": 2},
     ),
     Trap(
-        "A batch used again as if it were new",
+        "ppo_epochs above 1, with a loss that has no ratio",
         lambda s, given: _has_no_ratio(s) and s.ppo_epochs > 1,
-        "With ppo_epochs above 1 the same completions are used again, and this loss has no ratio that would know it:"
-        " each pass takes the full step of the first, with no limit. GRPOLoss has the ratio and the clip.",
+        "With ppo_epochs above 1 the same completions are used again, and this loss has no ratio to"
+        " notice it. Each pass takes the full step of the first, without a limit. GRPOLoss has the ratio"
+        " and the clip.",
         "torchtune dev/grpo/loss.py, GRPOSimpleLoss",
         {"loss._component_": SIMPLE, "ppo_epochs": 4},
         {"loss._component_": TOKEN, "ppo_epochs": 4},
     ),
     Trap(
-        "A clip that never acts",
+        "ppo_epochs is 1, so epsilon has no effect",
         lambda s, given: _loss(s) in (TOKEN, BATCH) and s.ppo_epochs == 1,
-        "The old log-probabilities are the policy's own before the step, and each batch is one step: with ppo_epochs=1"
-        " every ratio is 1, and epsilon does nothing.",
+        "The old log-probabilities are the policy's own before the step, and each batch is one step. With"
+        " ppo_epochs=1 every ratio is 1, and epsilon does nothing.",
         "torchtune grpo_full_finetune_distributed.py, train",
         {"loss._component_": TOKEN},
         {"loss._component_": TOKEN, "ppo_epochs": 2},
     ),
     Trap(
-        "The whole batch as one completion",
+        "GRPOCompletionLoss has one ratio for the whole batch",
         lambda s, given: _loss(s) == BATCH,
-        "GRPOCompletionLoss sums over the whole batch where its comments say over each completion, as the sums are"
-        " given no axis: there is one ratio, the product of those of all tokens of all completions, and one KL of that"
-        " sum, in which kl_coeff weighs thousands of tokens at once. Once the policy has moved at all, the ratio is"
-        " far outside of any clip.",
+        "GRPOCompletionLoss sums over the whole batch, because its sums have no axis; its comments say"
+        " over each completion. There is one ratio, the product over all tokens of all completions, and"
+        " one KL of that sum, so kl_coeff weights thousands of tokens at once. Once the policy has changed"
+        " at all, the ratio is far outside of any clip.",
         "torchtune dev/grpo/loss.py, GRPOCompletionLoss",
         {"loss._component_": BATCH, "ppo_epochs": 2},
         {"loss._component_": TOKEN, "ppo_epochs": 2},
     ),
     Trap(
-        "Rewards that are not read",
+        "reward_functions is ignored by the synchronous recipe",
         lambda s, given: _loss(s) != LINEAR and "reward_functions" in given,
-        "The synchronous recipe does not read reward_functions, though a file of torchtune's own gives them: its rewards"
-        " are two functions in dev/rl/rewards.py, 1 for any thought and 100, 50 or 1 for the answer. The asynchronous"
-        " recipe reads them.",
+        "The synchronous recipe does not read reward_functions, although one of torchtune's own files"
+        " gives them. Its rewards are two functions in dev/rl/rewards.py: 1 for any thought, and 100, 50"
+        " or 1 for the answer. The asynchronous recipe reads them.",
         "torchtune grpo_full_finetune_distributed.py, generate_trajectory; dev/rl/rewards.py, batched_rewards",
         {"reward_functions": ["torchtune.dev.rl.rewards.FormattedMathCorrectnessReward"]},
         {
@@ -74,38 +75,38 @@ TRAPS = (
         },
     ),
     Trap(
-        "A weight of the penalty that nobody gave",
+        "loss.kl_coeff is not set: its default is 0.1",
         _names_a_loss_alone,
-        "Where kl_coeff is left out, the classes have 0.1: ten times what the files of torchtune say, 0.01.",
+        "The default of kl_coeff in the classes is 0.1, ten times the 0.01 of torchtune's files.",
         "torchtune dev/grpo/loss.py",
         {"loss._component_": SIMPLE},
         {"loss._component_": SIMPLE, "loss.kl_coeff": 0.01},
     ),
     Trap(
-        "Stale completions without a correction",
+        "LinearGRPOLoss does not correct stale completions",
         lambda s, given: _loss(s) == LINEAR,
-        "The asynchronous recipe trains on what older weights have sampled, and LinearGRPOLoss has no ratio to them: the"
-        " sampler's log-probabilities are only logged, in approx_policy_kl. How stale they are is up to"
-        " steps_before_weight_sync and the buffer.",
+        "The asynchronous recipe trains on completions sampled with older weights, and LinearGRPOLoss has"
+        " no ratio to them. The sampler's log-probabilities are only logged, in approx_policy_kl."
+        " steps_before_weight_sync and the buffer decide how stale they are.",
         "torchtune dev/rl/workers/trainers/training.py, grpo_step",
         {"training.loss._component_": LINEAR},
         {"loss._component_": SIMPLE},
     ),
     Trap(
-        "A reference at another temperature",
+        "temperature is applied only to the reference",
         lambda s, given: _loss(s) == LINEAR and s.temperature != 1.0,
-        "The log-probabilities of the reference are divided by the temperature, and those of the policy being trained"
-        " are not: with a temperature other than 1 the penalty is not 0 where both models are the same, and pulls the"
-        " policy towards another sharpness.",
+        "The log-probabilities of the reference are divided by the temperature, but those of the policy"
+        " being trained are not. With a temperature other than 1, the penalty is not 0 even if both models"
+        " are equal, and it pulls the policy towards another sharpness.",
         "torchtune dev/rl/linear_grpo_loss.py, chunked_grpo_loss; dev/rl/workers/postprocessing.py",
         {"training.loss._component_": LINEAR, "inference.temperature": 0.7},
         {"loss._component_": SIMPLE, "temperature": 0.7},
     ),
     Trap(
-        "A group of one",
+        "grpo_samples is 1: every advantage is NaN",
         lambda s, given: s.grpo_samples == 1,
-        "The std of one reward is NaN in PyTorch: with one completion per prompt every advantage is NaN, and so are the"
-        " weights after the first step.",
+        "The std of one reward is NaN in PyTorch. With one completion per prompt every advantage is NaN,"
+        " and so are the weights after the first step.",
         "torchtune grpo_full_finetune_distributed.py, generate_trajectory",
         {"grpo_samples": 1},
         {"grpo_samples": 2},

@@ -37,16 +37,16 @@ def _clips_1(s: SimpleNamespace) -> bool:
 
 
 GMPO_TOO = {
-    "A clip that leaves out 1",
-    "Batch scaling that keeps the group's mean",
-    "Two completions are not plus and minus one",
-    "Truncated completions stay in the denominator",
-    "A reference model that is not taken",
-    "Settings of a reference that is not there",
-    "An entropy threshold in float32",
-    "Keys that GMPOTrainer does not read",
-    "A clip that cannot act",
-    "A weight that pushes away",
+    "epsilon is negative, so the clip excludes the ratio 1",
+    'scale_rewards="batch" keeps the mean of the group',
+    "num_generations=2 gives advantages of ±0.7071, not ±1",
+    "mask_truncated_completions keeps the denominator",
+    "ref_model is not an argument of GRPOTrainer",
+    "beta is 0, but the reference model has settings",
+    "top_entropy_quantile has a threshold in float32",
+    "trainer=GMPOTrainer does not read all keys of the loss",
+    "epsilon has no effect: each batch is used once",
+    "beta is negative",
 }
 """Traps that GMPOTrainer has as well. The others are about keys that only the loss of GRPOTrainer reads."""
 
@@ -76,291 +76,298 @@ _ALL = (
         {"loss_type": "dr_grpo", "max_completion_length": 1024},
     ),
     Trap(
-        "GSPO with PPO's epsilon",
+        "epsilon is PPO's, far too large for GSPO",
         lambda s, given: (
             s.importance_sampling_level != "token" and s.loss_type in PPO_LOSSES and s.epsilon >= 0.01
         ),
-        "The ratio of a sequence is a geometric mean and hardly leaves 1: the paper clips at 3e-4 and 4e-4. An epsilon"
-        " hundreds of times larger never clips anything.",
+        "The ratio of a sequence is a geometric mean and hardly leaves 1: the paper clips at 3e-4 and"
+        " 4e-4. An epsilon hundreds of times larger never clips anything.",
         "Zheng et al. 2025, GSPO (arXiv:2507.18071); TRL's paper index",
         {"importance_sampling_level": "sequence", "epsilon": 0.2},
         {"importance_sampling_level": "sequence", "epsilon": 3e-4, "epsilon_high": 4e-4},
     ),
     Trap(
-        "GSPO averaged over tokens",
+        "loss_type averages over tokens, unlike GSPO",
         lambda s, given: (
             s.importance_sampling_level != "token" and s.loss_type in ("dapo", "bnpo", "dr_grpo")
         ),
-        'The level does not change the average: with loss_type="dapo" (the default) long completions count more. In'
-        ' GSPO every completion counts the same: set loss_type="grpo".',
+        'The level does not change the average: with loss_type="dapo" (the default) long completions'
+        ' count more. In GSPO every completion counts the same. Set loss_type="grpo".',
         "TRL GRPOTrainer._compute_loss",
         {"importance_sampling_level": "sequence"},
         {"importance_sampling_level": "sequence", "loss_type": "grpo"},
     ),
     Trap(
-        "CISPO whose cap falls back to 0.2",
+        "epsilon_high is not set, so CISPO's cap is 0.2",
         lambda s, given: s.loss_type == "cispo" and s.epsilon_high is None,
-        "epsilon_high is the cap of the weight itself. Left out, it falls back to epsilon = 0.2, and every weight, 1 on"
-        " fresh data, is cut to 0.2. ScaleRL's cap is 5.0.",
+        "epsilon_high is the cap of the weight itself. By default it is epsilon = 0.2, and every weight,"
+        " which is 1 on fresh data, is cut to 0.2. ScaleRL's cap is 5.0.",
         "TRL GRPOTrainer._compute_loss, cispo",
         {"loss_type": "cispo"},
         {"loss_type": "cispo", "epsilon_high": 5.0},
     ),
     Trap(
-        "CISPO's cap taken for an offset",
+        "epsilon_high is CISPO's cap, not an offset from 1",
         lambda s, given: s.loss_type == "cispo" and s.epsilon_high is not None and s.epsilon_high <= 1.0,
-        "In TRL the cap is epsilon_high, in Open Instruct 1 + clip_higher, in verl 1 + clip_ratio_high. At 1 or below"
-        " it shrinks every weight of fresh data.",
+        "In TRL the cap is epsilon_high, in Open Instruct 1 + clip_higher, in verl 1 + clip_ratio_high. A"
+        " cap of 1 or less shrinks every weight of fresh data.",
         "tinker-cookbook #763, SkyRL #1928",
         {"loss_type": "cispo", "epsilon_high": 0.28},
         {"loss_type": "cispo", "epsilon_high": 1.28},
     ),
     Trap(
-        "An epsilon that nothing reads",
+        "epsilon and epsilon_high are ignored by SAPO and VESPO",
         lambda s, given: s.loss_type in ("sapo", "vespo") and bool({"epsilon", "epsilon_high"} & given),
-        "SAPO and VESPO have no clip: epsilon and epsilon_high enter the clip metrics alone.",
+        "SAPO and VESPO have no clip. They use epsilon and epsilon_high only for the clip metrics.",
         "TRL GRPOTrainer._compute_loss",
         {"loss_type": "sapo", "epsilon": 0.1},
         {"loss_type": "sapo", "sapo_temperature_neg": 1.2},
     ),
     Trap(
-        "A delta that never binds",
+        "delta is not larger than 1 + epsilon_high",
         lambda s, given: (
             s.delta is not None and s.delta <= 1.0 + (s.epsilon if s.epsilon_high is None else s.epsilon_high)
         ),
-        "delta caps the unclipped branch, so it has to be larger than 1 + epsilon_high. Below that, it takes the place of the"
-        " upper clip bound for good tokens and bounds bad ones at 1 + epsilon_high.",
+        "delta caps the unclipped branch, so it must be larger than 1 + epsilon_high. A smaller delta"
+        " replaces the upper clip bound for good tokens, and bad tokens are bounded at 1 + epsilon_high.",
         "INTELLECT-2 (arXiv:2505.07291); TRL GRPOConfig.delta",
         {"delta": 1.1, "loss_type": "grpo"},
         {"delta": 4.0, "loss_type": "grpo"},
     ),
     Trap(
-        "A delta below 1",
+        "delta is below 1",
         lambda s, given: s.delta is not None and s.delta < 1.0 and s.loss_type in PPO_LOSSES,
-        "TRL takes a delta of any size. Below 1 it is the upper clip bound of good tokens, and the ratio of fresh data, 1, is"
-        " above it: good tokens have no gradient there, and bad ones keep theirs.",
+        "TRL accepts a delta of any size. Below 1 it is the upper clip bound of good tokens. The ratio of"
+        " fresh data, 1, is above it, so good tokens have no gradient there, while bad tokens keep theirs.",
         "TRL GRPOTrainer._compute_loss, delta",
         {"delta": 0.9, "loss_type": "grpo"},
         {"delta": 1.0, "loss_type": "grpo"},
     ),
     Trap(
-        "A clip that leaves out 1",
+        "epsilon is negative, so the clip excludes the ratio 1",
         lambda s, given: (s.loss_type in PPO_LOSSES or s.trainer == GMPO) and _clips_1(s),
-        "epsilon and epsilon_high are distances from the ratio 1 and may be any number. A negative epsilon_high clips good"
-        " tokens of fresh data, a negative epsilon bad ones, and epsilon_high is epsilon where it is left out. If the"
-        " bounds change places, both are the upper one.",
+        "epsilon and epsilon_high are distances from the ratio 1 and may be any number. A negative"
+        " epsilon_high clips good tokens of fresh data, and a negative epsilon clips bad ones."
+        " epsilon_high is epsilon by default. If the bounds are swapped, both are the upper one.",
         "TRL GRPOTrainer._compute_loss, torch.clamp",
         {"epsilon_high": -0.1, "loss_type": "grpo"},
         {"epsilon_high": 0.0, "loss_type": "grpo"},
     ),
     Trap(
-        "A cap below 0",
+        "epsilon_high or vllm_importance_sampling_clip_max is below 0",
         lambda s, given: (
             (s.loss_type == "cispo" and s.epsilon_high is not None and s.epsilon_high < 0.0)
             or (is_corrected(s) and (upper_bound(s) or 0.0) < 0.0)
         ),
-        "Every ratio is above it. In CISPO and in the modes *_truncate the cap itself is then the weight of all tokens: the"
-        " policy moves away from what is good. In the modes *_mask nothing is left.",
+        "Every ratio is above a cap below 0. In CISPO and in the modes *_truncate, the weight of all"
+        " tokens is then the cap itself, so the policy moves away from good tokens. In the modes *_mask no"
+        " token remains.",
         "TRL GRPOTrainer._compute_loss, torch.clamp",
         {"loss_type": "cispo", "epsilon_high": -0.1},
         {"loss_type": "cispo", "epsilon_high": 1.28},
     ),
     Trap(
-        "Steps that count by their tokens",
+        'loss_type="dapo": steps with more tokens are larger steps',
         lambda s, given: (
             s.loss_type in WINDOW_LOSSES
             and s.steps_per_generation not in (None, s.gradient_accumulation_steps)
         ),
-        "dapo, cispo and vespo divide by the tokens of the whole generation batch. Where it is trained in several steps, the"
-        " tokens of a step are divided by the mean number of tokens of a step: one of long completions is a larger step.",
+        "dapo, cispo and vespo divide by the tokens of the whole generation batch. If you train on it in"
+        " several optimizer steps (steps_per_generation > gradient_accumulation_steps), each step is"
+        " divided by the average number of tokens per step, so a step on long completions has a larger"
+        " gradient.",
         "TRL GRPOTrainer._compute_loss; PR #6024",
         {"steps_per_generation": 4},
         {"steps_per_generation": 4, "loss_type": "grpo"},
     ),
     Trap(
-        "Batch scaling that keeps the group's mean",
+        'scale_rewards="batch" keeps the mean of the group',
         lambda s, given: s.scale_rewards == "batch",
-        'scale_rewards="batch" takes the std of the batch, but the mean of the group; a baseline over the batch, as some'
-        " texts have it, is another algorithm.",
+        'scale_rewards="batch" uses the std of the batch, but the mean of the group. A baseline over the'
+        " batch, which some texts describe, is another algorithm.",
         "TRL GRPOTrainer._generate_and_score_completions",
         {"scale_rewards": "batch"},
         {"scale_rewards": "group"},
     ),
     Trap(
-        "Two completions are not plus and minus one",
+        "num_generations=2 gives advantages of ±0.7071, not ±1",
         lambda s, given: s.num_generations == 2 and s.scale_rewards in ("group", True),
-        "With the sample std (ddof 1) the advantages of two different rewards are ±0.7071, not ±1; ±1 needs the"
-        " population std (ddof 0).",
+        "TRL uses the sample std (ddof 1), so the advantages of two different rewards are ±0.7071. The"
+        " population std (ddof 0) would give ±1.",
         "torch.std in TRL GRPOTrainer; 2-GRPO",
         {"num_generations": 2},
         {"num_generations": 4},
     ),
     Trap(
-        "DAPO without dynamic sampling",
+        'loss_type="dapo" has no dynamic sampling',
         lambda s, given: s.loss_type == "dapo" and "loss_type" in given,
-        'loss_type="dapo" is the token average. Groups without contrast are neither left out nor drawn anew, and stay in'
-        " the denominator; TRL reports them as frac_reward_zero_std.",
+        'loss_type="dapo" is the token average. Groups with equal rewards are neither excluded nor'
+        " resampled, and stay in the denominator. TRL reports them as frac_reward_zero_std.",
         "TRL docs, paper index: dynamic sampling is not supported",
         {"loss_type": "dapo"},
         {"loss_type": "bnpo"},
     ),
     Trap(
-        "Truncated completions leave the denominator",
+        "mask_truncated_completions also shrinks the denominator",
         lambda s, given: bool(s.mask_truncated_completions) and s.loss_type not in ("grpo", "sapo"),
-        "mask_truncated_completions takes the tokens of truncated completions out of the number of tokens too, so the"
-        " more completions are truncated, the more the others count.",
+        "mask_truncated_completions removes the tokens of truncated completions from the number of tokens"
+        " too. The more completions are truncated, the more the others count.",
         "TRL PR #6439",
         {"mask_truncated_completions": True},
         {"mask_truncated_completions": True, "loss_type": "grpo"},
     ),
     Trap(
-        "Truncated completions stay in the denominator",
+        "mask_truncated_completions keeps the denominator",
         lambda s, given: (
             bool(s.mask_truncated_completions) and (s.loss_type in ("grpo", "sapo") or s.trainer == GMPO)
         ),
-        "Averages per completion still count truncated completions, as zeros: the more of them there are, the smaller the step.",
+        "Averages per completion still count truncated completions, as zeros. The more completions are"
+        " truncated, the smaller the step.",
         "TRL GRPOTrainer._compute_loss",
         {"mask_truncated_completions": True, "loss_type": "grpo"},
         {"mask_truncated_completions": True, "loss_type": "dapo"},
     ),
     Trap(
-        "A correction that drops whole completions",
+        "vllm_importance_sampling_mode drops whole completions by default",
         lambda s, given: (
             bool(s.use_vllm and s.vllm_importance_sampling_correction)
             and "vllm_importance_sampling_mode" not in given
         ),
-        "With use_vllm the correction is on, in the mode sequence_mask: a completion whose product of ratios exceeds 3 is"
-        " dropped. Long completions exceed it easily.",
+        "With use_vllm the correction is on by default, in the mode sequence_mask. It drops a completion"
+        " if its product of ratios exceeds 3, which long completions easily reach.",
         "TRL GRPOConfig.vllm_importance_sampling_mode",
         {"use_vllm": True},
         {"use_vllm": True, "vllm_importance_sampling_mode": "token_truncate"},
     ),
     Trap(
-        "A KL that the importance weights do not reach",
+        "beta: the KL has no weights and no masks",
         lambda s, given: (
             s.beta > 0.0
             and (s.use_vllm or s.off_policy_mask_threshold is not None or s.top_entropy_quantile < 1.0)
         ),
-        "The KL is added after the sampler's weights, the entropy mask and the off-policy mask: tokens that those leave out"
-        " are still pulled to the reference.",
+        "The KL is added after the sampler's weights, the entropy mask and the off-policy mask. Tokens"
+        " that those exclude are still pulled to the reference.",
         "TRL GRPOTrainer._compute_loss",
         {"use_vllm": True, "beta": 0.04, "vllm_importance_sampling_mode": "token_mask"},
         {"use_vllm": True, "beta": 0.0, "vllm_importance_sampling_mode": "token_mask"},
     ),
     Trap(
-        "A KL weighted by the sequence's ratio",
+        "use_bias_correction_kl weights the KL by the sequence's ratio",
         lambda s, given: (
             s.beta > 0.0 and bool(s.use_bias_correction_kl) and s.importance_sampling_level == "sequence"
         ),
-        "The bias correction multiplies each token's KL by the ratio of the whole sequence, which adds a spurious term to the"
-        " gradient. Set use_bias_correction_kl=False with a sequence level.",
+        "The bias correction multiplies each token's KL by the ratio of the whole sequence, which adds a"
+        " spurious term to the gradient. Set use_bias_correction_kl=False with a sequence level.",
         "TRL #6586, PR #6594",
         {"beta": 0.04, "importance_sampling_level": "sequence"},
         {"beta": 0.04, "importance_sampling_level": "sequence", "use_bias_correction_kl": False},
     ),
     Trap(
-        "A reference model that is not taken",
+        "ref_model is not an argument of GRPOTrainer",
         lambda s, given: "ref_model" in given,
-        "GRPOTrainer has no argument ref_model: with beta > 0 it loads the reference itself, with beta = 0 it has none.",
+        "GRPOTrainer has no argument ref_model. With beta > 0 it loads the reference itself, with beta ="
+        " 0 it has none.",
         "TRL GRPOTrainer.__init__",
         {"ref_model": "model", "beta": 0.04},
         {"beta": 0.04},
     ),
     Trap(
-        "Settings of a reference that is not there",
+        "beta is 0, but the reference model has settings",
         lambda s, given: (
             s.beta == 0.0
             and bool({"ref_model_mixup_alpha", "ref_model_sync_steps", "use_bias_correction_kl"} & given)
         ),
-        "beta is 0 (the default), so no reference model is loaded and nothing of it has an effect.",
+        "beta is 0 (the default), so no reference model is loaded and its settings have no effect.",
         "TRL GRPOConfig.beta",
         {"ref_model_mixup_alpha": 0.9},
         {"ref_model_mixup_alpha": 0.9, "sync_ref_model": True, "beta": 0.04},
     ),
     Trap(
-        "A mask that keeps its denominator",
+        "top_entropy_quantile keeps the denominator",
         lambda s, given: s.top_entropy_quantile < 1.0,
-        "top_entropy_quantile takes the other tokens out of the sum and leaves them in the number of tokens: with 0.2 the"
-        " step is about a fifth as large.",
+        "top_entropy_quantile removes the other tokens from the sum, but not from the number of tokens."
+        " With 0.2 the step is about a fifth as large.",
         "TRL get_high_entropy_mask; Wang et al. 2025 (arXiv:2506.01939)",
         {"top_entropy_quantile": 0.2},
         {"top_entropy_quantile": 1.0},
     ),
     Trap(
-        "An entropy threshold in float32",
+        "top_entropy_quantile has a threshold in float32",
         lambda s, given: s.top_entropy_quantile < 1.0,
-        "The threshold of top_entropy_quantile is computed in float32. The token at the threshold itself is dropped"
-        " where entropies in a higher precision lie just below the rounded one: of 19 tokens, a share of 0.5 keeps 9"
-        " or 10.",
+        "The threshold of top_entropy_quantile is computed in float32. The token at the threshold is"
+        " dropped if its entropy, in a higher precision, lies just below the rounded threshold: of 19"
+        " tokens, a share of 0.5 keeps 9 or 10.",
         "TRL get_high_entropy_mask, torch.quantile",
         {"top_entropy_quantile": 0.5},
         {"top_entropy_quantile": 1.0},
     ),
     Trap(
-        "VESPO with a window that leaves out 1",
+        "vllm_importance_sampling_clip_* excludes 1, with VESPO",
         lambda s, given: s.loss_type == "vespo" and is_corrected(s) and _leaves_out_1(s),
-        "VESPO multiplies the sampler's weights over the padding too, where the ratio is 1. A window without 1 changes"
-        " that, and the weight of a completion depends on the longest one of its batch.",
+        "VESPO multiplies the sampler's weights over the padding too, where the ratio is 1. A window"
+        " without 1 changes these weights, and the weight of a completion then depends on the longest one"
+        " of its batch.",
         "TRL get_gamma_weights, importance_sampling_ratio",
         VESPO_VLLM | {"vllm_importance_sampling_clip_max": 0.9},
         VESPO_VLLM,
     ),
     Trap(
-        "A bonus for entropy that never comes",
+        "use_adaptive_entropy: the default entropy_target is too low",
         lambda s, given: s.use_adaptive_entropy and "entropy_target" not in given,
-        "use_adaptive_entropy adds the bonus only where the mean entropy is at or below entropy_target, whose default"
-        " is 0.2 nats per token; most policies stay above it. Set it near the entropy at the beginning.",
+        "use_adaptive_entropy adds the bonus only if the mean entropy is at or below entropy_target. Its"
+        " default is 0.2 nats per token, and most policies stay above that. Set it near the entropy at the"
+        " beginning.",
         "TRL GRPOConfig.entropy_target",
         {"use_adaptive_entropy": True},
         {"use_adaptive_entropy": True, "entropy_target": 5.0},
     ),
     Trap(
-        "Keys that GMPOTrainer does not read",
+        "trainer=GMPOTrainer does not read all keys of the loss",
         lambda s, given: s.trainer == GMPO and bool(GMPO_READS_NOT & given),
-        "GMPOTrainer has a loss of its own, which reads epsilon, epsilon_high, beta and top_entropy_quantile. It takes"
-        " all other keys of the loss and ignores them: the weights for vLLM, the bonus, delta, the off-policy mask;"
-        " and its KL is never weighted.",
+        "GMPOTrainer has its own loss, which reads epsilon, epsilon_high, beta and top_entropy_quantile."
+        " It accepts all other keys of the loss and ignores them: the weights for vLLM, the bonus, delta,"
+        " the off-policy mask. Its KL is never weighted.",
         "TRL experimental GMPOTrainer._compute_loss",
         {"trainer": GMPO, "use_vllm": True},
         {"trainer": GMPO, "beta": 0.04},
     ),
     Trap(
-        "A mean over tokens of each micro-batch",
+        'loss_type="bnpo" averages over each micro-batch',
         lambda s, given: s.loss_type == "bnpo" and s.gradient_accumulation_steps > 1,
-        'loss_type="bnpo" divides by the tokens of each micro-batch, and the step is the mean over those: a token counts'
-        ' more among short completions. "dapo" divides by all tokens.',
+        'loss_type="bnpo" divides by the tokens of each micro-batch, and the step is the mean over'
+        ' micro-batches. A token counts more among short completions. "dapo" divides by all tokens.',
         "TRL GRPOTrainer._compute_loss",
         {"loss_type": "bnpo", "gradient_accumulation_steps": 4},
         {"loss_type": "dapo", "gradient_accumulation_steps": 4},
     ),
     Trap(
-        "A clip that cannot act",
+        "epsilon has no effect: each batch is used once",
         lambda s, given: (
             s.loss_type in PPO_LOSSES
             and bool({"epsilon", "epsilon_high"} & given)
             and s.num_iterations == 1
             and s.steps_per_generation in (None, s.gradient_accumulation_steps)
         ),
-        "Each batch is used for one step, so every ratio is 1 and the clip never acts. It does with num_iterations > 1 or"
-        " steps_per_generation > gradient_accumulation_steps.",
+        "Each batch is used for one step, so every ratio is 1 and the clip never acts. It acts with"
+        " num_iterations > 1 or steps_per_generation > gradient_accumulation_steps.",
         "TRL GRPOConfig.num_iterations",
         {"epsilon": 0.1, "loss_type": "grpo"},
         {"epsilon": 0.1, "loss_type": "grpo", "num_iterations": 2},
     ),
     Trap(
-        "An old name of the cap",
+        "vllm_importance_sampling_cap is deprecated",
         lambda s, given: "vllm_importance_sampling_cap" in given,
-        "vllm_importance_sampling_cap is deprecated; it is vllm_importance_sampling_clip_max now. Inside the window, *_mask"
-        " keeps the ratio as the weight, where some texts have 1.",
+        "vllm_importance_sampling_cap is now called vllm_importance_sampling_clip_max. Inside the window,"
+        " *_mask keeps the ratio as the weight, where some texts use 1.",
         "TRL 1.16.0 GRPOConfig",
         {"use_vllm": True, "vllm_importance_sampling_cap": 3.0},
         {"use_vllm": True, "vllm_importance_sampling_clip_max": 3.0},
     ),
     Trap(
-        "A weight that pushes away",
+        "beta is negative",
         lambda s, given: s.beta < 0.0,
-        "A negative weight is taken as it is: the loss falls the farther the policy is from the reference, and nothing"
-        " holds it back.",
+        "A negative weight is used as it is: the loss falls as the policy moves away from the reference,"
+        " without a limit.",
         "TRL GRPOTrainer._compute_loss, self.beta != 0.0",
         {"beta": -0.04},
         {"beta": 0.04},

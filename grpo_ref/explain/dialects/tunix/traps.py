@@ -28,82 +28,83 @@ def _unread(s: SimpleNamespace, given: Set[str]) -> bool:
 
 TRAPS = (
     Trap(
-        "Dynamic sampling that is not there",
+        "dynamic_sampling is never read",
         lambda s, given: s.config_class == DAPO,
-        "DAPOConfig has dynamic_sampling, True where it is left out, and nothing reads it: groups without contrast stay in"
-        " the batch, and their tokens in the number that the loss is divided by.",
+        "DAPOConfig has dynamic_sampling, True by default, but nothing reads it. Groups with equal"
+        " rewards stay in the batch, and their tokens in the denominator.",
         "Tunix dapo_learner.py, DAPOConfig",
         {"config_class": DAPO},
         {"config_class": "GRPOConfig"},
     ),
     Trap(
-        "A length in characters",
+        "overlong_buffer counts characters, not tokens",
         lambda s, given: bool(overlong(vars(s))),
-        "The punishment for length counts the characters of the text, and the keys look like tokens: the 20480 that are"
-        " the budget where it is left out are some 5000 tokens. There is no floor, either: what is longer than the budget"
-        " loses more than overlong_buffer_penalty.",
+        "The length penalty counts the characters of the text, although the keys look like tokens. The"
+        " default budget of 20480 is about 5000 tokens. There is no floor either: completions beyond the"
+        " budget lose more than overlong_buffer_penalty.",
         "Tunix dapo_learner.py, reward_shaping",
         {"config_class": DAPO},
         {"config_class": DAPO, "overlong_buffer": None},
     ),
     Trap(
-        "A mask that is not there",
+        "degenerate_group_masking is never read",
         lambda s, given: "degenerate_group_masking" in given,
-        "Nothing reads degenerate_group_masking: groups without contrast stay in the batch.",
+        "Nothing reads degenerate_group_masking. Groups with equal rewards stay in the batch.",
         "Tunix agentic_grpo_learner.py, GRPOConfig",
         CLI | {"degenerate_group_masking": True},
         CLI,
     ),
     Trap(
-        "A name of an algorithm that nothing reads",
+        "algo_variant is only a label",
         lambda s, given: "algo_variant" in given,
-        "algo_variant is a label. What is computed is up to loss_algo, advantage_estimator, loss_agg_mode and the class of"
-        " the configuration.",
+        "algo_variant does not change the objective. loss_algo, advantage_estimator, loss_agg_mode and"
+        " the class of the configuration do.",
         "Tunix algorithm_config.py",
         {"algo_variant": "gspo-token"},
         {"loss_algo": "gspo-token", "epsilon": 3e-4},
     ),
     Trap(
-        "A section that is not read",
+        "training_mode reads only its own section",
         _unread,
-        "The keys stand in the section of the other training_mode: grpo reads grpo_config, and agentic_grpo reads"
-        " agentic_grpo_config.",
+        "The keys are in the section of the other training_mode. grpo reads grpo_config, and agentic_grpo"
+        " reads agentic_grpo_config.",
         "Tunix cli/grpo_main.py",
         {"agentic_grpo_config": {"beta": 0.0}},
         CLI | {"agentic_grpo_config": {"beta": 0.0}},
     ),
     Trap(
-        "A clip of tokens for the ratio of a completion",
+        "epsilon is PPO's, far too large for gspo-token",
         lambda s, given: s.loss_algo == "gspo-token" and s.epsilon > SHORT,
-        "gspo-token's ratio is a mean over the completion, which hardly moves; 0.2, where epsilon is left out, never holds"
-        " it. The paper has 0.0003 and 0.0004.",
+        "gspo-token's ratio is a mean over the completion, which hardly changes. The default, 0.2, never"
+        " clips it. The paper uses 0.0003 and 0.0004.",
         "Tunix algo_core.py, grpo_loss_fn",
         {"loss_algo": "gspo-token"},
         {"loss_algo": "gspo-token", "epsilon": 3e-4},
     ),
     Trap(
-        "A correction that is off",
+        "sampler_is has no effect",
         lambda s, given: s.sampler_is is not None and not _corrects(s),
-        "sampler_is needs the sampler's log-probabilities, which use_rollout_logps=False does not keep; and any name but"
-        " token, where one is accepted, does nothing.",
+        "sampler_is needs the sampler's log-probabilities, which use_rollout_logps=False does not keep."
+        " Any accepted name other than token also does nothing.",
         "Tunix grpo_learner.py, _generate_and_compute_advantage; agentic_grpo_learner.py",
         {"sampler_is": "token", "use_rollout_logps": False},
         {"sampler_is": "token"},
     ),
     Trap(
-        "A norm that is the number of completions",
+        "loss_agg_mode=sequence-mean-token-sum-norm divides by no length",
         lambda s, given: s.loss_agg_mode == "sequence-mean-token-sum-norm",
-        "sequence-mean-token-sum-norm divides by the number of completions and by no length, unlike verl's"
-        " seq-mean-token-sum-norm: the loss and its gradient grow with the length. sequence-mean-token-scale divides by"
-        " the budget too.",
+        "sequence-mean-token-sum-norm divides by the number of completions and by no length, unlike"
+        " verl's seq-mean-token-sum-norm. The loss and its gradient grow with the length."
+        " sequence-mean-token-scale also divides by the budget.",
         "Tunix common.py, aggregate_loss",
         {"loss_agg_mode": "sequence-mean-token-sum-norm"},
         {"loss_agg_mode": "sequence-mean-token-scale"},
     ),
     Trap(
-        "A group of one",
+        "num_generations is 1: every advantage is NaN",
         lambda s, given: s.num_generations == 1 and s.advantage_estimator == "grpo",
-        "DAPOConfig does not look at num_generations: the std of one reward is NaN in NumPy, and so is every advantage.",
+        "DAPOConfig does not check num_generations. The std of one reward is NaN in NumPy, and so is"
+        " every advantage.",
         "Tunix dapo_learner.py, DAPOConfig; algo_core.py, compute_advantages",
         {"config_class": DAPO, "num_generations": 1},
         {"config_class": DAPO, "num_generations": 8},
