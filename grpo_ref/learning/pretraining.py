@@ -1,13 +1,13 @@
-"""Pretraining: a network learns to speak by imitation, before it is rewarded.
+"""Pretraining: a network imitates examples before it is rewarded (supervised fine-tuning).
 
-    loss = - mean over the tokens of the examples of log π(token | what came before)
+    loss = - mean over the tokens of the examples of log π(token | the tokens before)
 
-It is the policy gradient with every example's weight at 1, so it goes the same way back.
+This is a policy gradient in which every token has the weight 1 / number of tokens. So the backward pass is
+that of training.
 """
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -34,18 +34,18 @@ from grpo_ref.memory import keep_freed_memory
 
 @dataclass(frozen=True)
 class PretrainConfig:
-    """How to imitate.
+    """The settings of pretraining.
 
     Attributes:
-      steps: of the optimizer, at most.
-      batch: examples a step.
-      learning_rate: of Adam, after it has risen evenly for `warm_up` steps.
-      warm_up: steps.
-      until: sampled reward at which to stop; looked at every `check_every` steps on `checked` prompts.
-      check_every: steps.
-      checked: how many prompts, drawn among those of training.
-      seed: of the weights and of all that is drawn.
-      dtype: of the weights, "float32" or "float64".
+      steps: maximum number of optimizer steps.
+      batch: examples per step.
+      learning_rate: learning rate of Adam after the warm-up.
+      warm_up: number of steps in which the learning rate rises linearly.
+      until: mean reward of sampled completions at which to stop.
+      check_every: number of steps between two measurements of the reward.
+      checked: number of prompts on which the reward is measured, sampled as in training.
+      seed: seed of the initial weights and of all samples.
+      dtype: dtype of the weights, "float32" or "float64".
     """
 
     steps: int = 400
@@ -72,10 +72,11 @@ class PretrainConfig:
 
 
 def pretrain_config_for(task: Task, **settings: Any) -> PretrainConfig:
-    """The settings of the imitation that suit the task, changed where told otherwise.
+    """Return the settings of pretraining that suit a task, with your changes.
 
     Raises:
-      ValueError: if the task has no examples, `PretrainConfig` has no such field, or one is out of range.
+      ValueError: if the task has no examples, `PretrainConfig` has no such field, or a setting is out of
+        range.
     """
     examples_of(task)
     known = [field.name for field in fields(PretrainConfig)]
@@ -86,11 +87,11 @@ def pretrain_config_for(task: Task, **settings: Any) -> PretrainConfig:
 
 
 def examples_of(task: Task) -> Examples:
-    """What the task has to imitate.
+    """Return the task's examples after checking them.
 
     Raises:
-      ValueError: if it has nothing, or its examples are not of one shape, not of its tokens and prompts, or
-        have no token to imitate.
+      ValueError: if the task has no examples, their shapes differ, they contain prompts or tokens that the
+        task does not have, or an example has no token.
     """
     examples = task.examples
     if examples is None or len(examples.prompts) == 0:
@@ -113,13 +114,13 @@ def examples_of(task: Task) -> Examples:
 
 
 class Pretraining(NamedTuple):
-    """What `pretrain` yields after each step.
+    """The result of one step of `pretrain`.
 
     Attributes:
-      step: from 1.
-      loss: nats per token.
-      reward: sampled, when it was last looked at.
-      policy: with the weights so far.
+      step: number of the step, from 1.
+      loss: loss before the step, in nats per token.
+      reward: mean reward of sampled completions when it was last measured; 0 before the first measurement.
+      policy: the policy with the weights after the step.
     """
 
     step: int
@@ -129,45 +130,24 @@ class Pretraining(NamedTuple):
 
 
 def pretrain(task: Task, network: Network, config: PretrainConfig) -> Iterator[Pretraining]:
-    """Imitate the task's examples, step by step.
+    """Train a network to imitate the task's examples, and yield after each step.
 
     Args:
-      task: has the examples.
-      network: what is trained.
-      config: how.
+      task: a task with examples.
+      network: the network to train, as `network_for` makes it.
+      config: the settings, as `pretrain_config_for` makes them.
+
+    Yields:
+      Pretraining(step, loss, reward, policy). Train the policy of the last step with
+      `train(task, recipe, policy=...)`.
 
     Raises:
-      TypeError: if an argument is not of its type.
-      ValueError: if the task has no examples, or the network does not fit it.
-      MemoryError: if the machine could not hold the network and a step.
-      FloatingPointError: where the weights have become too large, or are no longer finite; it says in which
-        step, and that step is not yielded.
+      TypeError: if an argument has the wrong type.
+      ValueError: if the task has no examples, or the network does not fit the task.
+      MemoryError: if the machine does not have enough memory for the network and a step.
+      FloatingPointError: if the weights are no longer finite, or too large for the network. The message names
+        the step; this step is not yielded.
     """
-    examples = _checked(task, network, config)
-    keep_freed_memory()
-    generator = np.random.default_rng(config.seed)
-    shapes = network.shapes()
-    params = joined(network.init(generator), shapes)[None].astype(config.dtype)
-    optimizer = Adam(config.learning_rate, b2=0.95)
-    state, reward = optimizer.init(params), 0.0
-    for step in range(1, config.steps + 1):
-        chosen = generator.integers(len(examples.prompts), size=config.batch)
-        with _step_told(step, config):
-            loss, gradient = likelihood_gradient(task, NeuralActor(network, params, 1.0), examples, chosen)
-            gradient, _ = clip_by_norm(gradient, 1.0)
-            warm = Adam(config.learning_rate * min(1.0, step / config.warm_up), b2=0.95)
-            params, state = warm.step(params, gradient, state)
-            if not np.isfinite(params).all():
-                raise FloatingPointError("the weights are no longer finite numbers")
-            if step % config.check_every == 0:
-                reward = sampled_reward(task, NeuralActor(network, params, 1.0), config, generator)
-        yield Pretraining(step, loss, reward, NeuralPolicy(network, params[0]))
-        if reward >= config.until:
-            return
-
-
-def _checked(task: Any, network: Any, config: Any) -> Examples:
-    """The examples, if each argument is of its own type, and all fit one another and the machine."""
     for name, value, expected in (("task", task, Task), ("config", config, PretrainConfig)):
         if not isinstance(value, expected):
             raise TypeError(f"{name}: expected a {expected.__name__}, got {value!r:.60}")
@@ -175,25 +155,49 @@ def _checked(task: Any, network: Any, config: Any) -> Examples:
     examples = examples_of(task)
     check_fit(network, task)
     check_imitation(task, network, max(config.batch, config.checked), config.dtype)
-    return examples
+    keep_freed_memory()
 
+    generator = np.random.default_rng(config.seed)
+    params = joined(network.init(generator), network.shapes())[None].astype(config.dtype)
+    optimizer = Adam(config.learning_rate, b2=0.95)
+    state, reward = optimizer.init(params), 0.0
+    for step in range(1, config.steps + 1):
+        # 1. Choose examples, with replacement.
+        chosen = generator.integers(len(examples.prompts), size=config.batch)
+        try:
+            # 2. The gradient of the loss, clipped: a few early batches have very long gradients.
+            loss, gradient = likelihood_gradient(task, NeuralActor(network, params, 1.0), examples, chosen)
+            gradient, _ = clip_by_norm(gradient, 1.0)
 
-@contextmanager
-def _step_told(step: int, config: PretrainConfig) -> Iterator[None]:
-    """A FloatingPointError that says in which step of the imitation it was, and the usual cause."""
-    try:
-        yield
-    except FloatingPointError as error:
-        raise FloatingPointError(
-            f"imitation, step {step}: {error}; mostly the step size is too large"
-            f" (learning_rate={config.learning_rate:g})"
-        ) from error
+            # 3. One step. The learning rate rises in the warm-up, while Adam's moments are still noisy.
+            warm = Adam(config.learning_rate * min(1.0, step / config.warm_up), b2=0.95)
+            params, state = warm.step(params, gradient, state)
+            if not np.isfinite(params).all():
+                raise FloatingPointError("the weights are no longer finite numbers")
+
+            # 4. Now and then, sample as in training: is the reward high enough to begin?
+            if step % config.check_every == 0:
+                reward = sampled_reward(task, NeuralActor(network, params, 1.0), config, generator)
+        except FloatingPointError as error:
+            raise FloatingPointError(
+                f"imitation, step {step}: {error}; mostly the step size is too large"
+                f" (learning_rate={config.learning_rate:g})"
+            ) from error
+        yield Pretraining(step, loss, reward, NeuralPolicy(network, params[0]))
+        if reward >= config.until:
+            return
 
 
 def likelihood_gradient(
     task: Task, actor: NeuralActor, examples: Examples, chosen: Integers
 ) -> tuple[float, Floats]:
-    """The loss in nats per token on some of the examples, and its gradient with respect to the weights."""
+    """Return the loss on the chosen examples, in nats per token, and its gradient (1, n).
+
+        loss = -Σ w log π(token),    w = 1 / number of tokens, or 0 on padding
+
+    The gradient is with respect to the weights of the network.
+    """
+    # A batch of groups of one: (1, M, 1, T). So everything that is known of a training batch applies.
     prompts, tokens = examples.prompts[None, chosen], examples.tokens[None, chosen, None]
     mask = examples.mask[None, chosen, None]
     visited = actor.visit(task, prompts, tokens, tokens)
@@ -205,5 +209,5 @@ def likelihood_gradient(
 def sampled_reward(
     task: Task, actor: NeuralActor, config: PretrainConfig, generator: np.random.Generator
 ) -> float:
-    """Mean reward of one completion for each of some prompts, drawn as in training."""
+    """Return the mean reward of `config.checked` completions, with prompts sampled as in training."""
     return float(draw(task, actor, [generator], prompts=config.checked, group_size=1).rewards.mean())

@@ -1,13 +1,13 @@
-"""Run folders: what a training run was, how it went, and all that is needed to continue it to the bit.
+"""Run folders: the settings of a training run, its metrics, and a checkpoint to continue it to the bit.
 
-    config.json      what was asked for: task, recipe, settings; changed only when the run is lengthened
+    config.json      task, recipe and settings; changed only when the run is lengthened
     metrics.csv      one row per update and seed
     checkpoint.npz   the state after the last saved update: policies, optimizer, random numbers
 
-Every file is replaced as a whole (write beside, flush, rename), so a run that is killed leaves either the old
-file or the new one. The metrics are replaced before the checkpoint: after a kill they may be ahead of it, and
-the rows that are ahead are dropped on loading. The first checkpoint is that of update 0, so one that is
-missing beside metrics was deleted.
+Every file is replaced as a whole: the new file is written beside the old one, flushed and renamed. So a run
+that is killed leaves either the old file or the new one. The metrics are replaced before the checkpoint.
+After a kill they may be ahead of it; then loading drops the rows that are ahead. The first checkpoint is
+written at update 0, so if there are metrics without a checkpoint, the checkpoint was deleted.
 """
 
 import csv
@@ -34,7 +34,7 @@ CONFIG, METRICS, CHECKPOINT = "config.json", "metrics.csv", "checkpoint.npz"
 
 
 class RunError(Exception):
-    """A folder is no run of ours, is damaged, or holds another run; nothing was written."""
+    """Raised if a folder is not a run folder, is damaged, or has another run in it. Nothing was written."""
 
 
 History = list[Metrics]
@@ -42,22 +42,22 @@ History = list[Metrics]
 
 
 class RunFolder:
-    """One folder on disk; every method names the file at fault in its error."""
+    """A run folder on disk. The errors of its methods name the file that is at fault."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def is_new(self) -> bool:
-        """Whether nothing is there yet, but for a file that a kill left unfinished."""
+        """Return True if the folder does not exist, or has only unfinished files that a kill left."""
         if self.path.exists() and not self.path.is_dir():
             return False
         return not self.path.exists() or all(path.suffix == UNFINISHED for path in self.path.iterdir())
 
     def create(self, config: Mapping[str, Any]) -> None:
-        """Make the folder and write its config.
+        """Create the folder and write config.json.
 
         Raises:
-          RunError: if something else is there already.
+          RunError: if the folder is not new.
         """
         if not self.is_new():
             raise RunError(
@@ -67,15 +67,15 @@ class RunFolder:
         self.describe(config)
 
     def describe(self, config: Mapping[str, Any]) -> None:
-        """Write what is asked for, in place of what was."""
+        """Replace config.json."""
         text = json.dumps({"format": FORMAT, **config}, indent=2) + "\n"
         replace_text(self.path / CONFIG, text)
 
     def config(self) -> dict[str, Any]:
-        """What was asked for.
+        """Read config.json.
 
         Raises:
-          RunError: if there is no readable config of our format.
+          RunError: if the file is missing, damaged or of another format.
         """
         path = self.path / CONFIG
         if not self.path.is_dir():
@@ -92,40 +92,52 @@ class RunFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep other processes from writing this run meanwhile, until this one is done or dies.
+        """Lock the folder, so that no other process writes to it until this one leaves the block or dies.
 
         Raises:
-          RunError: if another process holds it.
+          RunError: if another process has locked the folder.
         """
-        folder = os.open(self.path, os.O_RDONLY)  # no file in it: those are replaced, locks and all
+        # The lock is on the folder, since the files in it are replaced, and their locks with them. Closing
+        # the folder releases the lock; the system does so too if this process dies.
+        folder = os.open(self.path, os.O_RDONLY)
         try:
-            _lock(folder, self.path)
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunError(f"{self.path} is being written by another process") from None
             yield
         finally:
             os.close(folder)
 
     def save(self, state: TrainState, history: History) -> None:
-        """Replace the metrics, if there are any yet, and the checkpoint: NumPy arrays wherever the run is."""
+        """Replace the metrics, if there are any, and then the checkpoint, always with NumPy arrays."""
         arrays = _as_arrays(to_host(state))
         if history:
             replace_text(self.path / METRICS, _as_csv(history))
         replace_file(self.path / CHECKPOINT, lambda file: np.savez(file, **arrays))
 
     def load(self) -> tuple[TrainState, History] | None:
-        """The last saved state with the metrics up to it, or None before the first save.
+        """Return the last saved state and the metrics up to it, or None before the first save.
 
         Raises:
-          RunError: if a file is damaged, the checkpoint is missing beside metrics, or the metrics lack
-            updates that it has.
+          RunError: if a file is damaged, there are metrics but no checkpoint, or updates are missing from the
+            metrics.
         """
-        if not (self.path / CHECKPOINT).exists():
+        path = self.path / CHECKPOINT
+        if not path.exists():
             if (self.path / METRICS).exists():
                 raise RunError(
                     f"{self.path} has {METRICS} but no {CHECKPOINT}: without it the run cannot be continued;"
-                    " put it back, or begin anew in another folder with --out"
+                    " put it back, or begin again in another folder with --out"
                 )
             return None
-        state = self._checkpoint()
+        try:
+            # No pickles: loading one could run any code.
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                state = _as_state(dict(arrays))
+            check_state(state)
+        except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
+            raise RunError(f"{path} is damaged: {error}") from error
         history = self.history() if state.update else []
         if len(history) < state.update:
             raise RunError(
@@ -133,18 +145,8 @@ class RunFolder:
             )
         return state, history[: state.update]
 
-    def _checkpoint(self) -> TrainState:
-        path = self.path / CHECKPOINT
-        try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                state = _as_state(dict(arrays))
-            check_state(state)
-            return state
-        except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
-            raise RunError(f"{path} is damaged: {error}") from error
-
     def history(self) -> History:
-        """The metrics as saved.
+        """Read the saved metrics.
 
         Raises:
           RunError: if the file is missing or damaged.
@@ -158,15 +160,8 @@ class RunFolder:
             raise RunError(f"{path} is damaged: {error}") from error
 
 
-def _lock(folder: int, path: Path) -> None:
-    """Until it is closed, or this process dies."""
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise RunError(f"{path} is being written by another process") from None
-
-
 def _as_csv(history: History) -> str:
+    """Write a history as CSV, one row per update and seed."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["update", "seed", *history[0]])
@@ -177,6 +172,7 @@ def _as_csv(history: History) -> str:
 
 
 def _from_csv(text: str) -> History:
+    """Read a history back; the inverse of `_as_csv`."""
     header, *rows = csv.reader(io.StringIO(text))
     if header[:2] != ["update", "seed"]:
         raise ValueError(f"expected columns update, seed, ..., got {', '.join(header[:2])}")
@@ -187,6 +183,7 @@ def _from_csv(text: str) -> History:
 
 
 def _as_arrays(state: TrainState) -> dict[str, Any]:
+    """Return a state as named arrays; the random generators are JSON text in an array."""
     arrays = {"update": np.array(state.update), "params": state.params, "ref_params": state.ref_params}
     arrays |= {"entropy_coef": state.entropy_coef, "prompt_probs": state.prompt_probs}
     arrays["generators"] = np.array(json.dumps(list(state.generators)))
@@ -194,6 +191,7 @@ def _as_arrays(state: TrainState) -> dict[str, Any]:
 
 
 def _as_state(arrays: Mapping[str, NDArray[Any]]) -> TrainState:
+    """Return the state of named arrays; the inverse of `_as_arrays`."""
     prefix = "optimizer."
     return TrainState(
         update=int(arrays["update"]),

@@ -1,8 +1,8 @@
-"""Verbalized sampling: ask a model for several answers with their probabilities, and draw from those.
+"""Verbalized sampling: ask a model for several answers with their probabilities, and sample from these.
 
-A model that always gives its favorite answer can often still name the others, and a group whose completions
-are all alike teaches nothing. `verbalized_sample` needs no training and no access to log-probabilities, only
-text in and text out; for GRPO it draws the G completions of a group.
+A model that always gives its favorite answer can often still name the others. This helps GRPO, because a
+group of equal completions has no gradient. `verbalized_sample` needs no training and no log-probabilities,
+only a function from text to text. It can sample the G completions of a group.
 
     task -> verbalized_prompt -> model -> parse_answers -> draw_answer
 
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 FORM = "[response] (probability: 0.00)"
-"""How an answer is to be written, as the prompt says it; nobody gives this answer."""
+"""Form of an answer, as given in the prompt. A model may repeat the prompt, so this text is not an answer."""
 NUMBER = r"(?P<number>[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?)\s*(?P<percent>%?)"
 PROBABILITY = re.compile(r"\(\s*prob(?:ability)?\s*[:=]\s*" + NUMBER + r"\s*\)", re.IGNORECASE)
 MENTION = re.compile(r"\(\s*prob(?:ability)?\b[^)]*\)?", re.IGNORECASE)
@@ -38,15 +38,15 @@ class Answers(NamedTuple):
 def verbalized_sample(
     model: Callable[[str], str], task: str, *, uniforms: Sequence[float], n: int = 5
 ) -> tuple[str, ...]:
-    r"""Answers drawn from the distribution that a model states, in place of samples of its own.
+    r"""Return answers sampled from a distribution that the model states.
 
-    The model is asked once, for n answers with their probabilities; every uniform number draws one of them.
+    The model is asked once, for n answers with their probabilities. Each uniform number samples one of them.
 
     Args:
-      model: text in, text out.
-      task: what is asked.
-      uniforms: random numbers in [0, 1), one per answer that is wanted; G of them make a group.
-      n: how many answers the model is to name, at least 1.
+      model: function from text to text.
+      task: the question.
+      uniforms: random numbers in [0, 1), one per requested answer; use G of them for a group.
+      n: number of different answers that the model is asked for, at least 1.
 
     Returns:
       As many answers as there are uniform numbers.
@@ -64,11 +64,11 @@ def verbalized_sample(
 
 
 def verbalized_prompt(task: str, n: int = 5) -> str:
-    """The prompt that asks for n answers with their probabilities.
+    """Return the prompt that asks for n answers with their probabilities.
 
     Args:
-      task: what is asked.
-      n: how many answers, at least 1.
+      task: the question.
+      n: number of answers, at least 1.
 
     Raises:
       ValueError: if n is less than 1.
@@ -88,20 +88,20 @@ def verbalized_prompt(task: str, n: int = 5) -> str:
 
 
 def parse_answers(text: str, *, tolerance: float = 0.05) -> Answers:
-    r"""The answers and probabilities in a model's text.
+    r"""Read the answers and their probabilities from a model's text.
 
-    An answer ends with its probability in parentheses; it may be numbered, bulleted, in brackets or quotes,
-    and run over several lines; a probability may be in per cent. What stands after the last probability is
-    ignored, and so is a line before the first answer that ends with a colon, and the prompt where the text
-    begins with it. The probabilities are divided by their sum.
+    An answer ends with its probability in parentheses. It may be numbered, bulleted, in brackets or quotes,
+    and span several lines. A probability may be in percent. Text after the last probability is ignored. So
+    are a first line that ends with a colon, and the prompt if the text begins with it. The probabilities are
+    divided by their sum.
 
     Args:
-      text: what the model wrote.
-      tolerance: how far the sum of the probabilities may be from 1 without a warning.
+      text: the model's output.
+      tolerance: largest difference between the sum of the probabilities and 1 without a warning.
 
     Raises:
       ValueError: if there is no answer, an answer is empty, a probability is unreadable, negative or above 1,
-        or all are 0.
+        or all probabilities are 0.
 
     Warns:
       UserWarning: if the sum is further from 1 than the tolerance.
@@ -109,16 +109,18 @@ def parse_answers(text: str, *, tolerance: float = 0.05) -> Answers:
     >>> parse_answers("1. tea (probability: 0.75)\n2. coffee (probability: 0.25)")
     Answers(responses=('tea', 'coffee'), probs=(0.75, 0.25))
     """
+    # If the model repeated the prompt, the answers begin after it. Each answer is the text between two
+    # probabilities. A probability that cannot be read is an error: ignoring it would merge two answers.
     text = text.rpartition(FORM)[2]
-    found = list(PROBABILITY.finditer(text))
+    matches = list(PROBABILITY.finditer(text))
     strange = [match.group() for match in MENTION.finditer(text) if not PROBABILITY.fullmatch(match.group())]
     if strange:
         raise ValueError(f"expected (probability: number), got {strange[0]!r}")
-    if not found:
+    if not matches:
         raise ValueError("expected answers of the form '[response] (probability: 0.00)', found none")
-    edges = [0, *(match.end() for match in found)]
-    responses = [_response(text[begin : match.start()]) for begin, match in zip(edges, found, strict=False)]
-    probs = [_probability(match) for match in found]
+    edges = [0, *(match.end() for match in matches)]
+    responses = [_response(text[begin : match.start()]) for begin, match in zip(edges, matches, strict=False)]
+    probs = [_probability(match) for match in matches]
     for number, response in enumerate(responses, start=1):
         if not response:
             raise ValueError(f"answer {number} is empty")
@@ -131,11 +133,11 @@ def parse_answers(text: str, *, tolerance: float = 0.05) -> Answers:
 
 
 def draw_answer(answers: Answers, *, uniform: float) -> str:
-    """The first answer whose cumulative probability is larger than a uniform number.
+    """Return the first answer whose cumulative probability is larger than a uniform number.
 
     Args:
-      answers: from `parse_answers`.
-      uniform: in [0, 1).
+      answers: a distribution, as `parse_answers` returns it.
+      uniform: a number in [0, 1).
 
     Raises:
       ValueError: if the number is out of range.
@@ -150,10 +152,12 @@ def draw_answer(answers: Answers, *, uniform: float) -> str:
         below += prob
         if uniform < below:
             return response
+    # The probabilities may sum to slightly less than 1. Then the last answer that is possible is meant.
     return next(r for r, p in zip(answers.responses[::-1], answers.probs[::-1], strict=True) if p > 0.0)
 
 
 def _response(text: str) -> str:
+    """Return an answer without its introduction, number or bullet, brackets, quotes and final commas."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
     if len(lines) > 1 and lines[0].rstrip().endswith(":"):
         lines = lines[1:]
@@ -165,6 +169,7 @@ def _response(text: str) -> str:
 
 
 def _probability(match: re.Match[str]) -> float:
+    """Return a matched probability as a number; a comma may be the decimal sign."""
     number = float(match["number"].replace(",", ".")) / (100.0 if match["percent"] else 1.0)
     if not 0.0 <= number <= 1.0:
         raise ValueError(f"expected a probability between 0 and 1, got {match.group()!r}")
