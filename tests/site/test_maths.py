@@ -48,7 +48,7 @@ def test_formula_loses_no_letter(block):
 
 
 def _letters(text):
-    """Return the sorted letters and large signs of a formula, with raised and lowered letters as plain ones."""
+    """Return the letters and large signs of a formula, sorted; raised and lowered letters become plain."""
     plain = normalize("NFKD", text.replace("∑", "Σ").replace("∏", "Π"))
     return sorted(letter for letter in plain if letter.isalpha())
 
