@@ -1,4 +1,4 @@
-"""A walk of the documentation, followed word by word: files are made and changed, commands are run."""
+"""Follow the steps of a page: create and change files, and run commands."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def block(name):
-    """The pattern of a block of code, whose fences stand at its margin."""
+    """Return the pattern of a block of code whose fences are indented like the code."""
     margin = f"{name}_margin"
     return rf"\s*\n(?P<{margin}> *)```(?:python|toml|csv|yaml)\n(?P<{name}>.*?)\n(?P={margin})```"
 
@@ -26,25 +26,25 @@ STEP = re.compile(
 
 
 def code(step, name):
-    """The lines of a block, without its margin."""
+    """Return the lines of a block, without its indentation."""
     return "".join(f"{line.removeprefix(step[f'{name}_margin'])}\n" for line in step[name].split("\n"))
 
 
 def edit(path, old, new):
-    """Replace one place of a file."""
+    """Replace the first occurrence of a text in a file."""
     text = path.read_text(encoding="utf-8")
     assert old in text, f"{path} has no {old!r}"
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
 def whole_line(path, text):
-    """The one line of a file that is a text, with its margin."""
+    """Return the only line of a file that consists of this text, with its indentation."""
     (line,) = re.findall(rf"^ *{re.escape(text)}\n", path.read_text(encoding="utf-8"), re.MULTILINE)
     return line
 
 
 def follow(step, root, run):
-    """Do what one step of a walk says; the path of the file that it touches, or None for a command."""
+    """Do what a step says. Return the path of the file that it touches, or None for a command."""
     if step["command"]:
         run(step["command"], root)
         return None
@@ -66,14 +66,14 @@ def follow(step, root, run):
 
 
 def run(command, root, path):
-    """Run a command of a walk, which has to succeed; what it prints."""
+    """Run a command, assert that it succeeds, and return what it prints."""
     done = shell(command, root, path)
     assert done.returncode == 0, f"{command}\n{done.stdout[-5000:]}"
     return done.stdout
 
 
 def shell(command, root, path):
-    """Run a command in a folder, with the packages in the folders of a path, as without a terminal."""
+    """Run a command in a folder without a terminal; `path` lists the folders to import packages from."""
     programs = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     settings = {
         "PATH": programs,
