@@ -1,4 +1,4 @@
-"""The pictures of the derivation all have two panels, of lines or of bars."""
+"""Draw the two panels that each picture of the derivation has, with lines or with bars."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -30,7 +30,7 @@ def picture(draw: Callable[[Axes, Axes], None]) -> Callable[[Axes, Axes], None]:
 def lines(
     axis: Axes, x: Sequence[float] | Floats, curves: Mapping[str, object], xlabel: str, ylabel: str
 ) -> None:
-    """A line for each curve, with few marks."""
+    """Draw a line for each curve, with few markers."""
     for index, (name, curve) in enumerate(curves.items()):
         every = max(len(x) // 8, 1)
         axis.plot(x, curve, label=name, **(series(index) | {"markevery": (index * every // 3, every)}))
@@ -39,7 +39,7 @@ def lines(
 
 
 def bars(axis: Axes, names: Sequence[str], heights: Mapping[str, object], xlabel: str, ylabel: str) -> None:
-    """Groups of bars."""
+    """Draw groups of bars."""
     width = 0.8 / len(heights)
     for index, (name, height) in enumerate(heights.items()):
         places = np.arange(len(names)) + (index - (len(heights) - 1) / 2) * width

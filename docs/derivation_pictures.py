@@ -114,7 +114,7 @@ def group(left: Axes, right: Axes) -> None:
 
 
 def _of_groups(advantage: Callable[[Floats], Floats], scores: Floats, size: int) -> Floats:
-    """(8**size, 3, 2) the step of each group that can be drawn, all of them equally likely."""
+    """Return the (8**size, 3, 2) steps of all possible groups, which are equally likely."""
     groups = np.array(list(product(range(8), repeat=size)))
     return np.einsum("ng,ngij->nij", advantage(toy.REWARDS[groups]), scores[groups]) / size
 
@@ -141,7 +141,7 @@ def _weights(p: Floats, size: int) -> Floats:
 
 
 def _tilted(beta: float) -> Floats:
-    """(4,) the policy that is best when straying costs beta a nat."""
+    """Return the (4,) policy that is optimal if the KL costs beta per nat."""
     weights = toy.COPIES / 8 * np.exp(np.array([0.0, 0.0, 1.0, 0.0]) / beta)
     return weights / weights.sum()
 

@@ -223,5 +223,5 @@ def packages() -> str:
 
 def _shown(package: str) -> str:
     path = MODULES[f"grpo_ref.{package}"]
-    found = path.parent if path.name == "__init__.py" else path
-    return found.relative_to(PACKAGE.parent).as_posix()
+    shown = path.parent if path.name == "__init__.py" else path
+    return shown.relative_to(PACKAGE.parent).as_posix()
