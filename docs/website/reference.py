@@ -31,6 +31,7 @@ def write_reference() -> None:
 
 TITLES = {
     "types": "Data records",
+    "tasks": "Tasks",
     "learning.task": "Task",
     "learning.policies.transformer": "Transformer",
     "learning.policies.mlp": "MLP",
