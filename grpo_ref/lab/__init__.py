@@ -1,6 +1,6 @@
-"""Experiments: every claim of the literature about the GRPO family that we test, one small file per claim.
+"""Experiments that test claims of the literature about GRPO and its variants, one small file per claim.
 
-A claim is registered by the name of its file in `claims`, here and nowhere else: the command line, the
+A claim is registered once, by the name of its file in `claims`, in the list below. The command line, the
 report, the table of verdicts and the tests follow this list and its order.
 """
 
@@ -77,10 +77,10 @@ CLAIMS = (
 
 
 def _experiment(name: str) -> "Experiment":
-    """`EXPERIMENT` of a claim's file."""
+    """Return `EXPERIMENT` of a claim's file."""
     experiment: Experiment = importlib.import_module(f"{__name__}.claims.{name}").EXPERIMENT
     return experiment
 
 
 EXPERIMENTS: "LazyListing[Experiment]" = LazyListing("experiment", CLAIMS, _experiment)
-"""Every experiment by name; a claim is imported when it is looked up, so that their names cost nothing."""
+"""All experiments by name. A claim's file is imported at its first look-up, so listing names is cheap."""

@@ -1,4 +1,4 @@
-"""One figure for each experiment: the phenomenon at the left, the predictions with intervals at the right."""
+"""Draw one figure for each experiment: measures on the left, predictions with intervals on the right."""
 
 import textwrap
 from collections.abc import Container, Mapping, Sequence
@@ -22,32 +22,32 @@ OUTCOMES = {"holds": "holds", "opposite": "OPPOSITE", "not shown": "not shown"}
 ROW, PANEL, WIDTH = 0.85, 2.9, 4.3
 """Heights of a prediction and of a panel, and the width of both, in inches."""
 FEW = 2.5
-"""Decades of a logarithmic axis on which there is room for three labels in each."""
+"""Number of decades of a logarithmic axis up to which each decade has room for three labels."""
 
 
 def plot_experiment(experiment: Experiment, result: ClaimResult, path: Path) -> None:
-    """Write the figure of an experiment; the file's suffix decides: PNG, PDF or SVG.
+    """Write the figure of an experiment into a PNG, PDF or SVG file.
 
     Args:
       experiment: the claim and its panels.
-      result: what it showed.
-      path: where to write; what is drawn is `experiment_figure`.
+      result: result of the experiment.
+      path: path of the file. Its content is `experiment_figure`.
     """
     with figure_style():
         save(experiment_figure(experiment, result), path, dpi=100)
 
 
 def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
-    """The panels of an experiment, and each of its predictions with its interval.
+    """Draw the panels of an experiment, and each prediction with its interval.
 
-    Lines and points are means over the seeds, bands and bars their 95 % intervals (Student's t). An arm looks
-    the same in all panels and stands in the legend of the first that shows it. The intervals of the
-    predictions are those that decide the verdict; where one lies inside the grey field, the prediction holds.
-    Predictions of the same measure share their scale.
+    Lines and points are means over the seeds; bands and bars are 95 % intervals (Student's t). An arm looks
+    the same in all panels and is in the legend of the first panel that shows it. The intervals of the
+    predictions decide the verdict: if an interval lies inside the grey field, the prediction holds.
+    Predictions of the same measure have the same scale.
 
     Args:
       experiment: the claim and its panels.
-      result: what it showed.
+      result: result of the experiment.
 
     Returns:
       The figure.
@@ -57,12 +57,12 @@ def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
         figure = new_figure(2 * WIDTH, max(PANEL * panels, ROW * rows) + 0.5)
         left, right = figure.subfigures(1, 2, squeeze=False)[0]
         series = [_series(panel, result) for panel in experiment.panels]
-        places, told = _places(series), set[str]()
+        places, in_legend = _places(series), set[str]()
         axes = np.atleast_1d(left.subplots(panels, 1))
         for axis, panel, names in zip(axes, experiment.panels, series, strict=True):
             _draw_panel(axis, panel, result, places)
-            _draw_legend(axis, {*names} - told)
-            told.update(names)
+            _draw_legend(axis, {*names} - in_legend)
+            in_legend.update(names)
         counted = "tasks" if experiment.family else "seeds"
         _draw_findings(right, result.findings, counted, spare=max(PANEL * panels / ROW - rows, 0.0))
         pairs = f"{result.findings[0].estimate.pairs} {counted}"
@@ -75,7 +75,7 @@ def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
 
 
 def _series(panel: Curves | Points | Grid, result: ClaimResult) -> list[str]:
-    """The names of what a panel tells apart by its looks: arms, or the series of points."""
+    """Return the names that a panel distinguishes by colour and marker: arms, or series of points."""
     if isinstance(panel, Points):
         return list(panel.x)
     if isinstance(panel, Grid):
@@ -84,7 +84,7 @@ def _series(panel: Curves | Points | Grid, result: ClaimResult) -> list[str]:
 
 
 def _places(series: Sequence[Sequence[str]]) -> dict[str, int]:
-    """A number for each name, which gives its looks: the first that no name has that it shares a panel with.
+    """Return an index of colour and marker for each name, the smallest that no name of its panels has.
 
     >>> _places([["base", "grpo"], ["base, hard", "grpo, hard"], ["grpo", "grpo, hard"]])
     {'base': 0, 'grpo': 1, 'base, hard': 0, 'grpo, hard': 2}
@@ -98,7 +98,7 @@ def _places(series: Sequence[Sequence[str]]) -> dict[str, int]:
 
 
 def _draw_legend(axis: Axes, new: Container[str]) -> None:
-    """What a panel shows for the first time."""
+    """Draw a legend of the names that no earlier panel has shown."""
     lines, names = axis.get_legend_handles_labels()
     shown = [(line, name) for line, name in zip(lines, names, strict=True) if name in new]
     if shown:
@@ -121,7 +121,7 @@ def _draw_panel(
 
 
 def _logarithmic(axis: Axes, side: str) -> None:
-    """A logarithmic axis with plain numbers at each decade, and at 2 and 5 between few of them."""
+    """Make an axis logarithmic, with plain numbers at each decade; with few decades, also at 2 and 5."""
     axis.set(**{f"{side}scale": "log"})
     ticks = axis.xaxis if side == "x" else axis.yaxis
     low, high = ticks.get_view_interval()
@@ -145,7 +145,10 @@ def _draw_curves(
 
 
 def _draw_grid(axis: Axes, panel: Grid, tuning: Mapping[str, Scores], places: Mapping[str, int]) -> None:
-    """The mean score of each arm over its grid, and a ring about the best; tasks differ more than arms."""
+    """Draw the mean score of each arm over the values tried, with a ring around the best value.
+
+    There are no intervals, because tasks differ more than arms do.
+    """
     for label in panel.arms or tuning:
         index, means = places[label], {value: scores.mean() for value, scores in tuning[label].items()}
         look: dict[str, Any] = {
@@ -196,23 +199,23 @@ def _draw_series(
 
 
 def _arms(panel: Curves | Points, measures: Mapping[str, Measures]) -> list[str]:
-    return list(panel.arms) or [label for label, found in measures.items() if panel.measure in found]
+    return list(panel.arms) or [label for label, arm in measures.items() if panel.measure in arm]
 
 
 def _scales(findings: Sequence[Finding]) -> dict[str, tuple[float, float]]:
-    """Measure -> the ends of an axis on which all differences of this measure can be compared."""
+    """Return, for each measure, the ends of an axis that holds all differences of this measure."""
     ends: dict[str, list[float]] = {}
     for (_, measure, *_, margin, _), estimate, _, _ in findings:
         ends.setdefault(measure, [0.0]).extend([estimate.low, estimate.high, -margin, margin])
     scales = {}
-    for measure, found in ends.items():
-        reach = 0.06 * (max(found) - min(found)) or 1.0
-        scales[measure] = (min(found) - reach, max(found) + reach)
+    for measure, edges in ends.items():
+        reach = 0.06 * (max(edges) - min(edges)) or 1.0
+        scales[measure] = (min(edges) - reach, max(edges) + reach)
     return scales
 
 
 def _draw_findings(figure: SubFigure, findings: Sequence[Finding], counted: str, *, spare: float) -> None:
-    """Every prediction, one below the other, and room below them for so many more."""
+    """Draw the predictions, one below the other, and leave space for `spare` more below them."""
     rows, scales = len(findings), _scales(findings)
     ratios = [1.0] * rows + [spare] * (spare > 0.0)
     axes = [*figure.subplots(len(ratios), 1, squeeze=False, height_ratios=ratios).flat]
@@ -224,7 +227,7 @@ def _draw_findings(figure: SubFigure, findings: Sequence[Finding], counted: str,
 
 
 def _draw_finding(axis: Axes, finding: Finding, edges: tuple[float, float], counted: str) -> None:
-    """One prediction, in the units of its measure, and the share of the tasks or seeds that agree."""
+    """Draw one prediction in the units of its measure, with the fraction of tasks or seeds that agree."""
     (says, measure, left, expect, right, margin, main), estimate, outcome, share = finding
     allowed = {"more": (margin, edges[1]), "less": (edges[0], -margin), "same": (-margin, margin)}[expect]
     axis.axvspan(*allowed, color="0.88", linewidth=0)
@@ -246,5 +249,5 @@ def _draw_finding(axis: Axes, finding: Finding, edges: tuple[float, float], coun
     title = textwrap.fill(f"{says}: {OUTCOMES[outcome]} ({share:.0%} of the {counted})", 66)
     axis.set_title(title, fontsize=7.5, loc="left", weight="bold" if main else "normal")
     compared = left if right == 0.0 else f"{left} - {right}"
-    found = effect(estimate.mean, estimate.low, estimate.high).replace(" ", "\N{NO-BREAK SPACE}")
-    axis.set_xlabel(textwrap.fill(f"{measure}: {compared} = {found}", 76), fontsize=7)
+    numbers = effect(estimate.mean, estimate.low, estimate.high).replace(" ", "\N{NO-BREAK SPACE}")
+    axis.set_xlabel(textwrap.fill(f"{measure}: {compared} = {numbers}", 76), fontsize=7)

@@ -1,4 +1,4 @@
-"""The page of all experiments, in Markdown and HTML, made from the summary and the experiments' own words."""
+"""Make the page of all experiments, in Markdown and HTML, from the stored results and descriptions."""
 
 import base64
 import re
@@ -15,88 +15,92 @@ from grpo_ref.render.html_page import web_page
 
 BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
 CAVEAT = (
-    "Where a section says that its predictions were written down, that was before these results, which are"
-    " of tasks that nobody had seen. Claims were written and tried on other tasks: where something was"
-    " changed after a look at these, the section says so. A family of tasks is drawn as its section says;"
-    " another family may answer differently, and where we know on what it depends, the section says that,"
-    " too."
+    "If a section says that its predictions were written down, they were written down before these"
+    " results, which are from tasks that had not been used before. The claims were developed on other"
+    " tasks; if anything was changed after seeing these results, the section says so. Tasks are sampled as"
+    " each section describes. Another distribution of tasks may give other answers. If the answer is known"
+    " to depend on something, the section says on what."
 )
 RULE = (
     "The rule: a prediction of more or less *holds* if the whole interval of the paired difference over"
-    " seeds lies on the predicted side, beyond the margin where one is given; it is *opposite* if the whole"
+    " seeds lies on the predicted side, beyond the margin if there is one. It is *opposite* if the whole"
     " interval lies beyond the margin on the other side. A prediction of equality *holds* if the whole"
-    " interval lies within the margin, and is *opposite*, that is, refuted, if it lies wholly outside, on"
-    " either side. Anything else is *not shown*. The verdict on a claim is that of its main predictions, in"
-    " bold, which were named before the others; where none is named, all decide. It is *supported* if all of"
-    " these hold, and *opposite* if all are opposite; it *depends* if some hold, and is *not shown* if none"
-    " does. What holds with the same difference in every pair needed no experiment: it is marked as exact,"
-    " and decides nothing beside what was measured."
+    " interval lies within the margin, and is *opposite*, that is, refuted, if the whole interval lies"
+    " outside of it, on either side. Any other result is *not shown*. The main predictions, in bold, were"
+    " named in advance and decide the verdict on the claim; if none was named, all predictions decide. The"
+    " claim is *supported* if all of these hold, and *opposite* if all are opposite. It *depends* if only"
+    " some hold, and is *not shown* if none holds. A prediction that holds with the same difference in"
+    " every pair follows from the algebra: it is marked as exact, and decides nothing if other predictions"
+    " were measured."
 )
 FAMILIES = (
-    "The tasks: every difference is the mean of four seeds on one task, of two where networks learn, and the"
-    " interval is over tasks drawn anew. Since all tasks of a claim have as many seeds, it is that of a"
-    " mixed model in which the effect differs at random from task to task. Each arm is compared at its own"
-    " best setting, chosen on other tasks of the family, unless its setting is what is asked about. *Share*"
-    " is the share of the tasks on which the difference has the predicted sign, or lies within the margin"
-    " where equality is predicted; *smallest* is the least difference that the experiment could have shown."
+    "The tasks: every difference is the mean of four seeds on one task (two seeds for networks), and the"
+    " interval is over newly sampled tasks. All tasks of a claim have the same number of seeds, so the"
+    " interval is that of a mixed model with a random effect for each task. An arm is one of the variants"
+    " that are compared. Each arm has its own best setting, chosen on other tasks of the distribution,"
+    " unless the claim is about this setting. *Share* is the fraction of the tasks on which the difference"
+    " has the predicted sign, or lies within the margin if equality is predicted; *smallest* is the"
+    " smallest difference that the experiment could have detected."
 )
 NUMBERS = (
-    "The numbers: the intervals of one experiment hold together with 95 % confidence (Bonferroni). The"
-    " p-value is against a difference of zero, not against the margin; it is adjusted for the number of"
-    " predictions (Holm), and left out where equality is predicted. The effect size d is the mean difference"
-    " over its standard deviation."
+    "The numbers: the intervals of one experiment are simultaneous, with 95 % confidence (Bonferroni). The"
+    " p-value tests against a difference of zero, not against the margin. It is adjusted for the number of"
+    " predictions (Holm), and omitted if equality is predicted. The effect size d is the mean difference"
+    " divided by its standard deviation."
 )
 
 NETWORKS = (
-    "The same question, asked of a network: in a table every state has logits of its own, so prompts share"
-    " nothing, and that may decide an answer. So some claims were tested again with a small network that was"
-    " pretrained and answers all prompts with the same weights. Beside each verdict stand the differences"
-    " that decide it, in the units of their section, with their intervals; the tasks of the two need not be"
-    " the same."
+    "The same question, asked of a network: a table has separate logits for every state, so prompts share"
+    " nothing, which may decide the answer. So some claims were tested again with a small pretrained"
+    " network that answers all prompts with the same weights. The table below lists each verdict with the"
+    " differences that decide it, in the units of their section, with their intervals. The tasks of table"
+    " and network may differ."
 )
 
 
-def verdict_table(experiments: Mapping[str, Experiment], found: Summary, *, page: str = "") -> str:
-    """Claim and verdict of every experiment that was run, as a Markdown table.
+def verdict_table(experiments: Mapping[str, Experiment], results: Summary, *, page: str = "") -> str:
+    """Return claim and verdict of every experiment that was run, as a Markdown table.
 
     Args:
-      experiments: by name.
-      found: the stored results.
-      page: where the sections are, for the links; by default on the same page.
+      experiments: name -> experiment.
+      results: the stored results.
+      page: link to the page of the sections; by default the same page.
     """
     lines = ["| experiment | claim | verdict | predictions that hold |", "|---|---|---|---|"]
-    for name, one in found["experiments"].items():
-        holds = sum(finding["outcome"] == "holds" for finding in one["findings"])
-        share = f"{holds} of {len(one['findings'])}"
+    for name, result in results["experiments"].items():
+        holds = sum(finding["outcome"] == "holds" for finding in result["findings"])
+        share = f"{holds} of {len(result['findings'])}"
         claim = _cell(experiments[name].claim)
-        verdict = _cell(experiments[name].told(one["verdict"]))
+        verdict = _cell(experiments[name].told(result["verdict"]))
         lines.append(f"| [{name}]({page}#{name}) | {claim} | {verdict} | {share} |")
     return "\n".join(lines)
 
 
-def networks_table(experiments: Mapping[str, Experiment], found: Summary) -> str:
-    """What was asked of a table and of a network, side by side, as a Markdown table; "" if nothing was.
+def networks_table(experiments: Mapping[str, Experiment], results: Summary) -> str:
+    """Return the verdicts for table and network side by side, as a Markdown table; "" if there are no pairs.
 
     Args:
-      experiments: by name.
-      found: the stored results; a row is made where both are among them.
+      experiments: name -> experiment.
+      results: the stored results. A row needs the results of both.
     """
-    told = found["experiments"]
-    pairs = [(experiments[name].beside, name) for name in told if experiments[name].beside in told]
+    stored = results["experiments"]
+    pairs = [(experiments[name].beside, name) for name in stored if experiments[name].beside in stored]
     lines = [
         "| claim | table: verdict, main differences | network: verdict, main differences | same answer? |",
         "|---|---|---|---|",
     ]
     for table, network in pairs:
-        answers = (f"[{told[name]['verdict']}](#{name}): {_main(told[name])}" for name in (table, network))
-        same = "yes" if told[table]["verdict"] == told[network]["verdict"] else "no"
+        answers = (
+            f"[{stored[name]['verdict']}](#{name}): {_main(stored[name])}" for name in (table, network)
+        )
+        same = "yes" if stored[table]["verdict"] == stored[network]["verdict"] else "no"
         lines.append(f"| {_cell(experiments[table].claim)} | {' | '.join(answers)} | {same} |")
     return "\n".join(lines) if pairs else ""
 
 
-def _main(one: Mapping[str, Any]) -> str:
-    """The differences that decide, with their intervals; the first one if all decide together."""
-    findings = one["findings"]
+def _main(result: Mapping[str, Any]) -> str:
+    """Return the differences that decide the verdict, with intervals; the first difference if all decide."""
+    findings = result["findings"]
     deciding = [finding for finding in findings if finding["main"]] or findings[:1]
     return "; ".join(
         f"{_cell(finding['measure'])} {effect(finding['mean'], finding['low'], finding['high'])}"
@@ -105,7 +109,7 @@ def _main(one: Mapping[str, Any]) -> str:
 
 
 def in_readme(text: str, table: str) -> str:
-    """The text with the table between the two marks.
+    """Return the text with the table between the two marks.
 
     Raises:
       ValueError: if a mark is missing.
@@ -116,38 +120,39 @@ def in_readme(text: str, table: str) -> str:
     return f"{before}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}"
 
 
-def markdown_page(experiments: Mapping[str, Experiment], found: Summary) -> str:
-    """The whole report; figures are files beside it."""
-    seeds, versions = found["seeds"], found["versions"]
+def markdown_page(experiments: Mapping[str, Experiment], results: Summary) -> str:
+    """Return the whole report; figures are files beside the report."""
+    seeds, versions = results["seeds"], results["versions"]
     made = ", ".join(f"{name} {version}" for name, version in versions.items())
     count: dict[str, int] = {}
-    for one in found["experiments"].values():
-        count[one["verdict"]] = count.get(one["verdict"], 0) + 1
+    for result in results["experiments"].values():
+        count[result["verdict"]] = count.get(result["verdict"], 0) + 1
     tally = ", ".join(f"{times} *{verdict}*" for verdict, times in count.items())
-    number = len(found["experiments"])
+    number = len(results["experiments"])
     parts = [
         "# What the literature says about GRPO, tested",
         f"{number} claim{'s' * (number != 1)}: {tally}. Every arm ran with {seeds} seeds (base seed"
-        f" {found['seed']}; {made}). The tasks are toys, and the policies are tables unless a section"
-        " says that a network is asked: a verdict is about the mechanism, not about large models.",
+        f" {results['seed']}; {made}). The tasks are toys, and the policies are tables unless a section"
+        " says that the policy is a network. A verdict is about the mechanism, not about large models.",
         CAVEAT,
         RULE,
         FAMILIES,
         NUMBERS,
-        verdict_table(experiments, found),
+        verdict_table(experiments, results),
     ]
-    if both := networks_table(experiments, found):
+    if both := networks_table(experiments, results):
         parts += [NETWORKS, both]
-    parts += [_section(experiments[name], one) for name, one in found["experiments"].items()]
+    parts += [_section(experiments[name], result) for name, result in results["experiments"].items()]
     return "\n\n".join(parts) + "\n"
 
 
-def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
+def _section(experiment: Experiment, result: Mapping[str, Any]) -> str:
+    """Return the section of one experiment: claim, verdict, description, table of predictions and figure."""
     rows = [
         "| prediction | measure | difference [interval] | margin | p | d | share | outcome |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for finding in one["findings"]:
+    for finding in result["findings"]:
         no_size = finding["size"] is None or abs(finding["mean"]) < ROUNDING
         size = "" if no_size else f"{finding['size']:.2f}"
         p = "" if finding["expect"] == "same" else f"{finding['p']:.2g}"
@@ -157,36 +162,38 @@ def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
             f"| {says} | {_cell(_compared(finding))} | {numbers} | {finding['margin']:g} |"
             f" {p} | {size} | {finding['share']:.0%} | {_outcome(finding)} |"
         )
-    depends = [what_fails(one["findings"])] if one["verdict"] == "depends" else []
+    depends = [what_fails(result["findings"])] if result["verdict"] == "depends" else []
     remark = [experiment.remark] if experiment.remark else []
     after = f" **Chosen after trial runs.** {experiment.chosen}" if experiment.chosen else ""
     name, table = experiment.name, experiment.beside
     beside = f" The same question is asked of a table in [{table}](#{table})." if table else ""
-    family = f" **Tasks.** {experiment.family} {one['pairs']} tasks are judged." if experiment.family else ""
-    best = f" **Chosen by arm.** {chosen(one['tuning'])}." if one["tuning"] else ""
+    tasks = f" **Tasks.** {experiment.family} The verdict is from {result['pairs']} tasks."
+    family = tasks if experiment.family else ""
+    best = f" **Chosen for each arm.** {chosen(result['tuning'])}." if result["tuning"] else ""
     parts = [
         f"## {name}",
         f"**Claim.** {experiment.claim} ({experiment.source}){beside}",
-        f"**Verdict: {experiment.told(one['verdict'])}.** {' '.join(depends + remark)}".strip(),
+        f"**Verdict: {experiment.told(result['verdict'])}.** {' '.join(depends + remark)}".strip(),
         f"**Run.** {experiment.run} **Measured.** {experiment.measured}{family}{best}{after}",
         "\n".join(rows),
-        _predicted(name, one["predicted"]),
+        _predicted(name, result["predicted"]),
         f"![{name}: {experiment.claim}]({name}.png)",
-        one["exhibit"],
+        result["exhibit"],
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _predicted(name: str, found: Mapping[str, str]) -> str:
-    """Whether, and when, the predictions were written down before the results."""
-    if not found["written"]:
+def _predicted(name: str, predicted: Mapping[str, str]) -> str:
+    """Return a sentence on when the predictions were written down, if they were."""
+    if not predicted["written"]:
         return "These predictions were not written down before the results."
     link = f"[written down]({FOLDER}/{name}.json)"
-    return f"Predictions {link} on {found['written']}, before the results; SHA-256 {found['sha256'][:12]}."
+    digits = predicted["sha256"][:12]
+    return f"Predictions {link} on {predicted['written']}, before the results; SHA-256 {digits}."
 
 
 def _outcome(finding: Mapping[str, Any]) -> str:
-    """With what would have been seen, where nothing was shown; what is no more than arithmetic is said."""
+    """Return the outcome, with the smallest detectable difference if not shown, and "(exact)" if exact."""
     smallest = finding["margin"] + (finding["high"] - finding["low"]) / 2.0
     if finding["outcome"] == "not shown":
         return f"not shown (smallest {smallest:.2g})"
@@ -194,10 +201,10 @@ def _outcome(finding: Mapping[str, Any]) -> str:
 
 
 def html_page(markdown: str, folder: Path) -> str:
-    """The same page as one HTML file, its figures inside it."""
+    """Return the page as one HTML file that contains its figures."""
     body = MarkdownIt("commonmark").enable("table").render(markdown)
     body = re.sub(r"<h2>(\w+)</h2>", r'<h2 id="\1">\1</h2>', body)
-    body = re.sub(r'src="(\w+\.png)"', lambda found: f'src="{_data_uri(folder / found[1])}"', body)
+    body = re.sub(r'src="(\w+\.png)"', lambda match: f'src="{_data_uri(folder / match[1])}"', body)
     return web_page(markdown.splitlines()[0].removeprefix("# "), body)
 
 
@@ -206,12 +213,12 @@ def _data_uri(path: Path) -> str:
 
 
 def _compared(finding: Mapping[str, Any]) -> str:
-    """The measure and the two sides of a difference; the right one may be a number instead of an arm."""
+    """Return the measure and the two sides of a difference; the right side may be a number."""
     right = finding["right"]
     right = f"the number {right:g}" if isinstance(right, float) else right
     return f"{finding['measure']}: {finding['left']} - {right}"
 
 
 def _cell(text: str) -> str:
-    """Text that does not end a cell."""
+    """Escape text for a cell of a Markdown table."""
     return text.replace("|", "\\|")

@@ -1,4 +1,4 @@
-"""Experiments as the command line runs them: the list, the sweep with its progress, the page about them."""
+"""List experiments, run them with live progress, and write the page about them, for the command line."""
 
 import os
 import sys
@@ -40,7 +40,7 @@ def print_list(experiments: Iterable[Experiment]) -> None:
 
 
 def quicker(experiments: Sequence[Experiment]) -> list[Experiment]:
-    """The experiments with nothing to choose, for a first look."""
+    """Return the experiments without tuned settings, for a first look."""
     return [at_middle(one) for one in experiments]
 
 
@@ -49,12 +49,12 @@ def predict(experiments: Sequence[Experiment], out: Path) -> None:
 
     Args:
       experiments: the claims.
-      out: the folder of the page, in which the folder of the predictions is.
+      out: folder of the page, which contains the folder of the predictions.
     """
     folder, today = out / FOLDER, date.today()
     for experiment in experiments:
         new = write_predictions(experiment, folder, today)
-        click.echo(f"{folder / experiment.name}.json: {'written' if new else 'as it was'}")
+        click.echo(f"{folder / experiment.name}.json: {'written' if new else 'unchanged'}")
 
 
 def run(
@@ -69,15 +69,15 @@ def run(
     """Run the experiments with live progress and print their verdicts.
 
     Args:
-      experiments: in the order in which they are told.
-      seeds: independent runs of each arm.
-      seed: the base seed.
-      cache: the folder of stored results.
-      workers: processes on this machine; -1 for one per core.
-      scheduler: address of a Dask scheduler, where the work is done there.
+      experiments: experiments, in the order of the output.
+      seeds: number of independent runs of each arm.
+      seed: base seed.
+      cache: folder of the stored results.
+      workers: number of processes on this machine; -1 for one per core.
+      scheduler: address of a Dask scheduler that runs the jobs, or None.
 
     Raises:
-      click.ClickException: if something that is needed is not installed, or a setting is refused.
+      click.ClickException: if a package is not installed, or a setting is refused.
       click.exceptions.Exit: after Ctrl-C.
     """
     store = Cache(cache)
@@ -88,10 +88,10 @@ def run(
             for done, job in enumerate(work, start=1):
                 progress.show(done, job.experiment)
     except KeyboardInterrupt:
-        click.echo("\nstopped; what is done is stored, continue with the same command", err=True)
+        click.echo("\nstopped; finished work is stored, repeat the command to continue", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except ImportError as error:
-        raise click.ClickException(f"{error}; it comes with: pip install 'grpo-ref[sweep]'") from error
+        raise click.ClickException(f"{error}; install it with: pip install 'grpo-ref[sweep]'") from error
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     for experiment in experiments:
@@ -110,22 +110,24 @@ def report(
     """Write the page with all claims, its figures and the table in a README, from the stored results.
 
     Args:
-      experiments: by name.
-      out: the folder for it.
-      readme: a file whose table is renewed.
-      seeds: how many independent runs the stored results have of each arm.
-      seed: their base seed.
-      cache: the folder of stored results.
+      experiments: name -> experiment.
+      out: folder for the page.
+      readme: file whose table is updated, or None.
+      seeds: number of independent runs of each arm in the stored results.
+      seed: base seed of the stored results.
+      cache: folder of the stored results.
 
     Raises:
-      click.ClickException: if nothing is stored, or the README has no place for the table.
+      click.ClickException: if nothing is stored, or the README has no marks for the table.
     """
     results = _stored(experiments.values(), Cache(cache), seeds, seed)
     try:
         if readme is not None:
-            in_readme(readme.read_text(encoding="utf-8"), "")  # raises now if the file has no place for it
-        found = summary(experiments, results, seeds=seeds, seed=seed, predictions=out / FOLDER)
-        _write(experiments, out, readme, results, found)
+            in_readme(
+                readme.read_text(encoding="utf-8"), ""
+            )  # raise before anything is written if the marks are missing
+        stored = summary(experiments, results, seeds=seeds, seed=seed, predictions=out / FOLDER)
+        _write(experiments, out, readme, results, stored)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
 
@@ -150,9 +152,9 @@ def _write(
     out: Path,
     readme: Path | None,
     results: Mapping[str, ClaimResult],
-    found: Summary,
+    stored: Summary,
 ) -> None:
-    """Figures, results.json, the page in both forms, and the table in a README."""
+    """Write figures, results.json, the page as Markdown and HTML, and the table in a README."""
     from grpo_ref.lab.figures import plot_experiment  # matplotlib takes half a second
 
     out.mkdir(parents=True, exist_ok=True)
@@ -160,18 +162,18 @@ def _write(
         for done, (name, result) in enumerate(results.items(), start=1):
             plot_experiment(experiments[name], result, out / f"{name}.png")
             progress.show(done, name)
-    save(out / "results.json", found)
-    page = markdown_page(experiments, found)
+    save(out / "results.json", stored)
+    page = markdown_page(experiments, stored)
     replace_text(out / "README.md", page)
     replace_text(out / "report.html", html_page(page, out))
     if readme is not None:
         link = Path(os.path.relpath(out, readme.parent)) / "README.md"
-        table = verdict_table(experiments, found, page=link.as_posix())
+        table = verdict_table(experiments, stored, page=link.as_posix())
         replace_text(readme, in_readme(readme.read_text(encoding="utf-8"), table))
 
 
 def _stored(experiments: Iterable[Experiment], cache: Cache, seeds: int, seed: int) -> dict[str, ClaimResult]:
-    """The results that are there; those that are not are named."""
+    """Return the stored results, and print the names of experiments without results."""
     results, missing = {}, []
     for experiment in experiments:
         try:
@@ -179,8 +181,8 @@ def _stored(experiments: Iterable[Experiment], cache: Cache, seeds: int, seed: i
         except ValueError:
             missing.append(experiment.name)
     if missing:
-        others = "others are reported with --seeds, --quick and --seed"
+        others = "use --seeds, --quick and --seed to report other runs"
         print(f"not run yet with {seeds} seeds from {seed} ({others}): {', '.join(missing)}", file=sys.stderr)
     if not results:
-        raise click.ClickException("nothing to report; first: grpo-ref experiment run")
+        raise click.ClickException("nothing to report; run this first: grpo-ref experiment run")
     return results

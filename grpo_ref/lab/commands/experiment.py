@@ -1,4 +1,4 @@
-"""`grpo-ref experiment`: test the claims of the literature, and write down what the tests show."""
+"""`grpo-ref experiment`: test claims of the literature, and report the results."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -19,13 +19,16 @@ names_argument = click.argument(
     "names", nargs=-1, type=Name("experiment", lambda: EXPERIMENTS), metavar="[NAME]..."
 )
 seeds_option = click.option(
-    "--seeds", type=click.IntRange(2), show_default=str(SEEDS), help="Independent runs of each arm."
+    "--seeds",
+    type=click.IntRange(2),
+    show_default=str(SEEDS),
+    help="Number of independent runs of each variant.",
 )
 seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
 quick_option = click.option(
     "--quick",
     is_flag=True,
-    help=f"{QUICK_SEEDS} seeds, and no setting chosen: a first look, too few for most verdicts.",
+    help=f"Run {QUICK_SEEDS} seeds without tuned settings, for a first look; too few for most verdicts.",
 )
 cache_option = click.option(
     "--cache",
@@ -44,14 +47,14 @@ out_option = click.option(
 
 
 def _seeds(seeds: int | None, quick: bool) -> int:
-    """How many runs were asked for."""
+    """Return the requested number of runs."""
     if quick and seeds is not None:
         raise click.UsageError(f"--quick means {QUICK_SEEDS} seeds: give --quick or --seeds, not both")
     return QUICK_SEEDS if quick else seeds or SEEDS
 
 
-def _chosen(names: Collection[str], quick: bool = False) -> "list[Experiment]":
-    """The experiments that were named, each once, or all; quick ones choose nothing."""
+def _selected(names: Collection[str], quick: bool = False) -> "list[Experiment]":
+    """Return the named experiments, each once, or all; with quick, without tuned settings."""
     from grpo_ref.lab.sweeping import quicker
 
     named = [EXPERIMENTS[name] for name in dict.fromkeys(names or EXPERIMENTS)]
@@ -59,7 +62,7 @@ def _chosen(names: Collection[str], quick: bool = False) -> "list[Experiment]":
 
 
 def _jobs(context: click.Context, option: click.Parameter, jobs: int) -> int:
-    """A number of processes, or -1 for one a core."""
+    """Return the number of processes, or -1 for one per core."""
     if jobs < 1 and jobs != -1:
         raise click.BadParameter(f"expected at least 1, or -1 for one per core, got {jobs}")
     return jobs
@@ -83,14 +86,14 @@ def list_command(plain: bool) -> None:
 @names_argument
 @out_option
 def predict(names: tuple[str, ...], out: Path) -> None:
-    """Write down what the experiments NAMEs, or all, predict, before they are run.
+    """Write down the predictions of the experiments NAME..., or of all, before you run them.
 
-    Each file has the claim, the predictions, a date and a hash of all; the report says which results were
-    predicted when. A file whose predictions have not changed keeps its date.
+    Each file has the claim, the predictions, a date and a hash of these. The report states when each result
+    was predicted. A file whose predictions have not changed keeps its date.
     """
     from grpo_ref.lab.sweeping import predict
 
-    predict(_chosen(names), out)
+    predict(_selected(names), out)
 
 
 @command.command("run", epilog="Example:  grpo-ref experiment run group_mean kl_estimators --seeds 64")
@@ -106,14 +109,14 @@ def predict(names: tuple[str, ...], out: Path) -> None:
     callback=_jobs,
     default=-1,
     show_default="one per core",
-    help="Processes on this machine.",
+    help="Number of processes on this machine.",
 )
 @click.option(
     "--backend",
     type=click.Choice(["processes", "dask"]),
     default="processes",
     show_default=True,
-    help="Where the work is done.",
+    help="Run on this machine or on a Dask cluster.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as in tcp://127.0.0.1:8786.")
 def run(
@@ -127,17 +130,17 @@ def run(
     backend: str,
     scheduler: str | None,
 ) -> None:
-    """Run the experiments NAMEs, or all, and print their verdicts.
+    """Run the experiments NAME..., or all, and print their verdicts.
 
-    Every result is stored at once, under a hash of code and settings: what was done before is not done again,
-    and an interrupted run continues.
+    Each result is stored immediately, under a hash of code and settings. Finished work is not repeated, and
+    an interrupted run continues.
     """
     from grpo_ref.lab.sweeping import run
 
     if (backend == "dask") != (scheduler is not None):
         raise click.UsageError("--backend dask and --scheduler ADDRESS go together")
     run(
-        _chosen(names, quick),
+        _selected(names, quick),
         seeds=_seeds(seeds, quick),
         seed=seed,
         cache=cache,
@@ -151,7 +154,7 @@ def run(
 @click.option(
     "--readme",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File whose table to renew.",
+    help="File whose table of verdicts is updated.",
 )
 @seeds_option
 @seed_option
@@ -161,6 +164,6 @@ def report(out: Path, readme: Path | None, seeds: int | None, seed: int, quick: 
     """Write one page with all claims, verdicts, effect sizes and figures, from the stored results."""
     from grpo_ref.lab.sweeping import report
 
-    experiments = {one.name: one for one in _chosen((), quick)}
+    experiments = {experiment.name: experiment for experiment in _selected((), quick)}
     report(experiments, out, readme, seeds=_seeds(seeds, quick), seed=seed, cache=cache)
     click.echo(f"wrote {out / 'README.md'} and {out / 'report.html'}")

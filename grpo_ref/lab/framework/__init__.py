@@ -1,1 +1,1 @@
-"""What all experiments share: arms, predictions, statistics, verdicts, stored results, sweeps, toy tasks."""
+"""Shared code of all experiments: arms, predictions, statistics, verdicts, results, sweeps and toy tasks."""

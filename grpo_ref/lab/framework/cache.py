@@ -1,4 +1,4 @@
-"""Results on disk, under a name made of everything that they depend on: the code and the settings."""
+"""Store results on disk, under a name derived from all that they depend on: the code and the settings."""
 
 import hashlib
 import zipfile
@@ -16,14 +16,14 @@ from grpo_ref.recipes import Recipe, Slot
 
 
 class Job(NamedTuple):
-    """A piece of work that one process does: some seeds of one arm.
+    """A piece of work for one process: some seeds of one arm.
 
     Attributes:
       experiment: name of the experiment.
-      label: of the arm.
-      arm: what to run.
-      seeds: how many.
-      seed: base of their random numbers.
+      label: label of the arm.
+      arm: arm to run.
+      seeds: number of seeds.
+      seed: base seed of the random numbers.
     """
 
     experiment: str
@@ -33,26 +33,26 @@ class Job(NamedTuple):
     seed: int
 
     def run(self) -> Measures:
-        """Do it."""
+        """Run the arm and return its measures."""
         return self.arm.run(**self.arm.settings, seeds=self.seeds, seed=self.seed)
 
     @property
     def key(self) -> str:
-        """Hash of the code and of all settings: equal keys, equal results."""
+        """Return the hash of the code and of all settings. Equal keys mean equal results."""
         text = f"{described_arm(self.arm)}\n{self.seeds} seeds from {self.seed}"
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def described_arm(arm: Arm) -> str:
-    """Its function and settings as text that is the same in every process."""
+    """Return an arm's function and settings as text that is the same in every process."""
     return described({"run": arm.run, **arm.settings})
 
 
 def described(value: Any) -> str:
-    """A value as text that is the same in every process; a function comes with the hash of its code.
+    """Return a value as text that is the same in every process; a function includes the hash of its code.
 
     Raises:
-      TypeError: for a value whose text says nothing, as of a lambda.
+      TypeError: if the value has no such text, as for a lambda.
     """
     if isinstance(value, Recipe | Slot):
         parts = {part.name: getattr(value, part.name) for part in fields(value)}
@@ -69,7 +69,7 @@ def described(value: Any) -> str:
 
 
 class Cache:
-    """A folder with one file for each job that is done; a file is there as a whole or not at all."""
+    """A folder with one file for each finished job. Files are written completely or not at all."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -78,7 +78,7 @@ class Cache:
         return self.folder / job.experiment / f"{job.key}.npz"
 
     def get(self, job: Job) -> Measures | None:
-        """The measures, or None if the job is not done yet; a damaged file counts as not done."""
+        """Return the measures, or None if the job is not done; a damaged file counts as not done."""
         try:
             with self._path(job).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return dict(arrays)
@@ -86,10 +86,10 @@ class Cache:
             return None
 
     def require(self, job: Job) -> Measures:
-        """The measures.
+        """Return the measures.
 
         Raises:
-          ValueError: if the job is not done yet.
+          ValueError: if the job is not done.
         """
         measures = self.get(job)
         if measures is None:

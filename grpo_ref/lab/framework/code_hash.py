@@ -1,4 +1,4 @@
-"""The hash of all code that a result depends on: that of a module, and of all modules that it imports."""
+"""Hash all code that a result depends on: a module and all modules that it imports."""
 
 import ast
 import hashlib
@@ -11,18 +11,19 @@ import grpo_ref
 
 PACKAGE = grpo_ref.__name__
 ROOT = Path(grpo_ref.__file__).parents[1]
-"""The folder that the package lies in."""
+"""Folder that contains the package."""
 
 
 @cache
 def code_hash(module: str) -> str:
-    """Of the syntax of a module and of every module of this package that it imports, directly or not.
+    """Return the hash of a module's syntax, and of all modules of this package that it imports.
 
-    Comments, docstrings, layout and what an `EXPERIMENT` says of itself are no part of it, so that a result
-    outlives a better sentence; the settings of the arms are in a result's name besides.
+    Modules that are imported indirectly are included. Comments, docstrings, layout and the assignment to
+    `EXPERIMENT` are excluded, so that a stored result stays valid if a sentence is improved. The settings of
+    the arms are part of the result's name in any case.
 
     Args:
-      module: a dotted name, of this package or of any other module that is loaded.
+      module: dotted name of a module of this package, or of another module that is loaded.
     """
     reached, waiting = set[str](), [module]
     while waiting:
@@ -35,7 +36,7 @@ def code_hash(module: str) -> str:
 
 
 def _files(module: str) -> list[Path]:
-    """Where a module is written: its file, and the stub of a package that imports its parts when needed."""
+    """Return a module's file and, for a package with lazy imports, its stub."""
     if module.split(".")[0] != PACKAGE:
         return [Path(str(loaded[module].__file__))]
     place = ROOT.joinpath(*module.split("."))
@@ -51,12 +52,12 @@ def _tree(file: Path) -> ast.Module:
 
 @cache
 def _file_hash(file: Path) -> str:
-    """Of the syntax tree, which is written out without line numbers."""
+    """Return the hash of a file's syntax tree, which is dumped without line numbers."""
     return hashlib.sha256(ast.dump(_tree(file)).encode()).hexdigest()
 
 
 class _WithoutWords(ast.NodeTransformer):
-    """Leaves out every statement that is nothing but a string, and the experiment of a claim's module."""
+    """Removes docstrings, and the assignment to `EXPERIMENT` in a claim's module."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
@@ -69,13 +70,13 @@ class _WithoutWords(ast.NodeTransformer):
 
 @cache
 def _imported(module: str) -> list[str]:
-    """The modules of this package that are named by its import statements, inside functions too."""
+    """Return the modules of this package that a module imports, also inside functions."""
     named = [name for file in _files(module) for name in _names(module, file)]
     return [name for name in named if name.split(".")[0] == PACKAGE and _files(name)]
 
 
 def _names(module: str, file: Path) -> Iterator[str]:
-    """Every dotted name after `import`, and `from` a module with each of the names that it gives."""
+    """Generate the dotted names in import statements; `from a import b` gives a and a.b."""
     parts = module.split(".") if file.stem == "__init__" else module.split(".")[:-1]
     for node in ast.walk(_tree(file)):
         if isinstance(node, ast.Import):

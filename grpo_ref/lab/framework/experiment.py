@@ -1,16 +1,17 @@
-"""An experiment: one claim of the literature, what is run to test it, and what is predicted beforehand.
+"""An experiment: one claim of the literature, the arms that test it, and the predictions made beforehand.
 
-    arms          label -> what is run and measured, for many seeds at once
-    predictions   which arm should have more of what, and by how much before it matters
-    panels        what the figure shows beside the predictions
+    arms          label -> function that runs and measures many seeds at once
+    predictions   which of two arms has more of a measure, and the margin within which a difference is ignored
+    panels        contents of the figure beside the predictions
 
-An arm is a function with settings. It is called with `seeds` and `seed` and returns one number per seed for
-each measure, or one number per seed and update for a curve; arms are compared seed by seed.
+An arm is a function with settings; it is one of the variants that are compared. It is called with `seeds` and
+`seed`. For each measure it returns one number per seed, or for a curve one number per seed and update. Arms
+are compared seed by seed.
 
-A phenomenon that is seen on one task may be the task's. So an experiment may have a family of tasks: each
-call of an arm then draws its own task from `seed`, all seeds of the call learn it, and arms are compared task
-by task. What a fair comparison needs, as the learning rate, is chosen for each arm by itself, on tasks of the
-family that are never judged.
+An effect on a single task may be due to that task. So an experiment may have a distribution of tasks (its
+`family`). Then each call of an arm samples a task from `seed`, all seeds of the call learn this task, and
+arms are compared task by task. Settings that a fair comparison needs, such as the learning rate, are chosen
+for each arm separately, on tasks of the distribution that are not used for the verdict.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,17 +22,17 @@ from grpo_ref.arrays import Floats
 from grpo_ref.recipes import Recipe
 
 Measures = dict[str, Floats]
-"""Name -> (S,) one number per seed, or (S, U) a curve over updates or another grid."""
+"""Name -> (S,) one number per seed, or (S, U) one curve per seed over updates or another grid."""
 Expectation = Literal["more", "less", "same"]
 
 
 class Tuning(NamedTuple):
-    """A setting that is chosen for an arm before it is judged.
+    """A setting that is chosen for an arm before the arms are compared.
 
     Attributes:
-      setting: its name.
-      values: the grid.
-      by: name of the measure, one number per seed, whose mean is largest at the value that is chosen.
+      setting: name of the setting.
+      values: values to try.
+      by: name of a measure with one number per seed. The value with the largest mean is chosen.
     """
 
     setting: str
@@ -41,13 +42,13 @@ class Tuning(NamedTuple):
 
 @dataclass(frozen=True)
 class Arm:
-    """One side of a prediction.
+    """One of the variants that an experiment compares.
 
     Attributes:
-      run: called as run(**settings, seeds=S, seed=base) -> Measures; the results of a seed must not depend on
-        the number of seeds. Where the experiment has a family, the task is drawn from `seed`.
-      settings: plain values, recipes and functions; they are part of the key of a stored result.
-      tuning: what is chosen for this arm, or None.
+      run: function called as run(**settings, seeds=S, seed=base) -> Measures. The results of a seed must not
+        depend on the number of seeds. With a distribution of tasks, the task is sampled from `seed`.
+      settings: plain values, recipes and functions. They are part of the key of a stored result.
+      tuning: setting that is chosen for this arm, or None.
     """
 
     run: Callable[..., Measures]
@@ -55,32 +56,32 @@ class Arm:
     tuning: Tuning | None = None
 
     def at(self, value: Any) -> "Arm":
-        """The same arm with a value for what is tuned."""
+        """Return the arm with a value for its tuned setting."""
         assert self.tuning is not None
         return Arm(self.run, {**self.settings, self.tuning.setting: value})
 
 
 def arm(run: Callable[..., Measures], **settings: Any) -> Arm:
-    """A function and its settings as an arm."""
+    """Return the arm that runs a function with settings."""
     return Arm(run, settings)
 
 
 def tuned(run: Callable[..., Measures], tuning: Tuning, **settings: Any) -> Arm:
-    """An arm that is compared at the best value of one of its settings."""
+    """Return an arm that is compared at the best value of one of its settings."""
     return Arm(run, settings, tuning)
 
 
 class Prediction(NamedTuple):
-    """What the claim predicts of two arms, seed by seed.
+    """A prediction of the claim on two arms, compared seed by seed.
 
     Attributes:
       says: the prediction in one sentence.
       measure: name of a measure with one number per seed.
       left: label of an arm.
       expect: "more", "less" or "same".
-      right: label of another arm, or a number that theory gives.
-      margin: the largest difference that does not matter, in units of the measure.
-      main: whether the verdict on the claim is decided by it; if none is main, all decide together.
+      right: label of another arm, or a number that theory predicts.
+      margin: the largest difference that is negligible, in units of the measure.
+      main: if true, the prediction decides the verdict on the claim. If no prediction is main, all decide.
     """
 
     says: str
@@ -93,14 +94,14 @@ class Prediction(NamedTuple):
 
 
 class Curves(NamedTuple):
-    """A panel with a line for each arm over updates (or over `x`); its measure is (S, U).
+    """A panel with a line for each arm over updates (or over `x`). The measure is (S, U).
 
     Attributes:
       measure: name of the curve.
-      ylabel: what it is, with its unit.
-      xlabel: of the horizontal axis.
-      x: values on it; by default 1, 2, ...
-      arms: which arms; by default all that have the measure.
+      ylabel: label of the measure, with its unit.
+      xlabel: label of the horizontal axis.
+      x: values on the horizontal axis; by default 1, 2, ...
+      arms: arms to draw; by default all that have the measure.
       log: "", "x", "y" or "xy".
     """
 
@@ -113,12 +114,12 @@ class Curves(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A panel with a line for each arm over the values among which its setting was chosen.
+    """A panel with a line for each arm over the values that were tried for its setting.
 
     Attributes:
-      ylabel: the measure by which it was chosen, with its unit.
-      xlabel: the setting, with its unit.
-      arms: which arms; by default all that were tuned.
+      ylabel: label of the measure by which the setting was chosen, with its unit.
+      xlabel: label of the setting, with its unit.
+      arms: arms to draw; by default all that were tuned.
       log: "", "x", "y" or "xy".
     """
 
@@ -129,15 +130,15 @@ class Grid(NamedTuple):
 
 
 class Points(NamedTuple):
-    """A panel with a point and an interval for each arm; its measure is (S,).
+    """A panel with a point and an interval for each arm. The measure is (S,).
 
     Attributes:
       measure: name of the number.
-      ylabel: what it is, with its unit.
-      arms: which arms; by default all that have the measure.
-      x: series name -> the places of its arms on a numeric axis, in the order of that series; by default
-        every arm stands at its own name.
-      xlabel: of the numeric axis.
+      ylabel: label of the measure, with its unit.
+      arms: arms to draw; by default all that have the measure.
+      x: series name -> positions of its arms on a numeric axis, in the order of the series. By default, the
+        axis has the names of the arms.
+      xlabel: label of the numeric axis.
       log: "", "x", "y" or "xy".
     """
 
@@ -154,22 +155,22 @@ class Experiment:
     """One claim and its test.
 
     Attributes:
-      name: as given on the command line; the name of its file in `claims`.
-      group: which part of the algorithm it is about.
-      claim: in one sentence, as the source has it.
-      source: who says so.
-      run: what is run, in a few sentences: task, recipes, settings.
-      measured: what is measured, with units, in a sentence or two.
+      name: name on the command line, and of the file in `claims`.
+      group: part of the algorithm that the claim is about.
+      claim: the claim in one sentence, as in the source.
+      source: source of the claim.
+      run: description of task, recipes and settings, in a few sentences.
+      measured: description of the measures, with units, in a sentence or two.
       arms: label -> arm.
-      predictions: what the claim predicts; their intervals hold together.
-      panels: one or two pictures of the phenomenon.
-      remark: a sentence that the reader of the verdict needs, or "".
-      chosen: what of the environment or the predictions was chosen after a look at results, or "".
-      exhibit: makes a piece of Markdown to look at, as samples of the policies; None if there is none.
-      family: how each task is drawn, in a sentence or two; "" if there is but one.
-      depends_on: what a verdict of "depends" depends on, as it was measured, in a few words; or "".
-      beside: name of the experiment with a table as the policy whose question this one asks of a network;
-        "" if there is none.
+      predictions: predictions of the claim. Their confidence intervals are simultaneous.
+      panels: one or two panels that show the effect.
+      remark: sentence that the reader of the verdict needs, or "".
+      chosen: description of any choice that was made after seeing results, or "".
+      exhibit: function that returns Markdown to look at, such as samples of the policies; or None.
+      family: description of how each task is sampled, in a sentence or two; "" if there is only one task.
+      depends_on: what a verdict of "depends" was measured to depend on, in a few words; or "".
+      beside: name of the experiment that asks the same question of a table, if this one asks it of a network;
+        otherwise "".
     """
 
     name: str
@@ -189,11 +190,11 @@ class Experiment:
     beside: str = ""
 
     def told(self, verdict: str) -> str:
-        """A verdict in words, with what it depends on."""
+        """Return a verdict in words, including what it depends on."""
         return f"depends on {self.depends_on}" if verdict == "depends" and self.depends_on else verdict
 
     def mutated(self, change: Callable[[Recipe], Recipe]) -> "Experiment":
-        """The same experiment with every recipe among the arms' settings changed: to see it fail."""
+        """Return the experiment with all recipes in the arms' settings changed, to see it fail."""
         arms = {
             label: replace(
                 one, settings={key: _changed(value, change) for key, value in one.settings.items()}

@@ -1,4 +1,4 @@
-"""Late data: training on batches that an older policy has drawn, as where sampler and learner run apart."""
+"""Late data: training on batches that an older policy sampled, as if sampler and learner ran separately."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -28,17 +28,17 @@ FAMILY = (
     " of the copies have a wrong label. Drawn are also the prompts of a batch (8, 16 or 32), the size of the"
     " groups (4, 8 or 16) and the steps that are taken on a batch (1, or 2 on its halves)."
 )
-"""How `late` draws its tasks."""
+"""Description of how `late` samples its tasks."""
 UPDATES = 80
 Anchor = Literal["sampler", "learner"]
 
 
 class Late(NamedTuple):
-    """After an update.
+    """State after an update.
 
     Attributes:
       params: (S, N, V) the learner's logits.
-      grad_norm: (S,) the longest gradient of its steps, before it is cut.
+      grad_norm: (S,) largest gradient norm of the update's steps, before the gradient is clipped.
     """
 
     params: Floats
@@ -48,15 +48,15 @@ class Late(NamedTuple):
 def late_updates(
     task: Task, recipe: Recipe, config: TrainConfig, *, age: int, anchor: Anchor
 ) -> Iterator[Late]:
-    """Train a table on batches that the policy of some updates ago has drawn.
+    """Train a table on batches that were sampled by the policy of some updates ago.
 
     Args:
-      task: what to learn.
-      recipe: its advantage, surrogate, corrections and aggregation are used.
-      config: sizes and step sizes; a batch is cut into parts, with a step for each.
-      age: of the sampler, in updates; at first it is the reference until there have been as many.
-      anchor: whose log-probabilities are the old ones in the surrogate's ratio: the sampler's, or those that
-        the learner has when it gets the batch. Corrections read both.
+      task: task to learn.
+      recipe: recipe whose advantage, surrogate, corrections and aggregation are used.
+      config: sizes and step sizes. A batch is divided into minibatches, with one step for each.
+      age: age of the sampler in updates. During the first `age` updates the sampler is the reference.
+      anchor: policy that gives the old log-probabilities of the surrogate's ratio: the sampler, or the
+        learner at the time when it gets the batch. Corrections read both.
     """
     params = TABLE.start(task, config.seeds)
     optimizer = optimizer_of(config)
@@ -100,17 +100,17 @@ def late(
     seed: int,
     **config: Any,
 ) -> Measures:
-    """Train on a drawn task with late batches.
+    """Train on a sampled task with late batches.
 
     Args:
       recipe, age, anchor: as in `late_updates`.
-      fixed: what of the task is not drawn.
-      seeds, seed: number of runs; base of their random numbers and of the task.
+      fixed: settings of the task that are not sampled.
+      seeds, seed: number of runs; base seed of their random numbers and of the task.
       config: fields of `TrainConfig`.
 
     Returns:
-      The measures of `summarized` for the exact "correct" and "entropy" and for "grad_norm"; the "largest
-      fall" of the former below its best so far; and the decimal logarithm of the "longest gradient".
+      The measures of `summarized` for the exact "correct" and "entropy" and for "grad_norm"; "largest fall"
+      of "correct" below its best value so far; and "longest gradient", as a decimal logarithm.
     """
     generator = np.random.default_rng([seed, 6])
     sizes: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""A sampler that computes in low precision: the learner's own weights, and yet another policy."""
+"""A sampler that computes in low precision: with the learner's own weights, but a different policy."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from grpo_ref.learning.policies.neural import NeuralActor
 from grpo_ref.learning.policies.parameters import Parts
 
 BITS = {"float32": 24, "bfloat16": 8, "float8": 4}
-"""Name of a format -> binary digits that it keeps of a number (float8: e4m3); its range is not imitated."""
+"""Number format -> binary digits of its significand (float8: e4m3). The range is not simulated."""
 
 
 def rounded(numbers: Array, bits: int) -> Array:
-    """To the nearest number with so many binary digits.
+    """Round to the nearest number with the given number of binary digits.
 
     >>> rounded(np.array([1.0, 1.1, -300.0]), 4).tolist()
     [1.0, 1.125, -288.0]
@@ -27,7 +27,7 @@ def rounded(numbers: Array, bits: int) -> Array:
 
 @dataclass(frozen=True)
 class RoundedMLP(MLP):
-    """The network with its weights, and what each of its layers gives, rounded to `bits` binary digits."""
+    """A network whose weights and layer outputs are rounded to `bits` binary digits."""
 
     bits: int = 8
 
@@ -43,14 +43,14 @@ class RoundedMLP(MLP):
 
 
 class Pair(NamedTuple):
-    """A learner and the sampler with its weights."""
+    """A learner, and a sampler with the learner's weights."""
 
     learner: NeuralActor
     sampler: NeuralActor
 
 
 def pair(actor: NeuralActor, bits: int) -> Pair:
-    """The learner, and the sampler that computes with so many binary digits."""
+    """Return the learner and a sampler that computes with the given number of binary digits."""
     assert isinstance(actor.network, MLP)
     sizes = {name: getattr(actor.network, name) for name in ("vocabulary", "context", "width", "hidden")}
     return Pair(actor, actor._replace(network=RoundedMLP(**sizes, bits=bits)))

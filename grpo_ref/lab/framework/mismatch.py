@@ -1,4 +1,4 @@
-"""A sampler that differs from the learner, in a language whose completions can all be listed."""
+"""A sampler that differs from the learner, in a language whose completions can all be enumerated."""
 
 from typing import NamedTuple
 
@@ -20,14 +20,14 @@ from grpo_ref.recipes import Recipe
 
 
 class Case(NamedTuple):
-    """A learner, what differs in its sampler, and what is right; run axes (S) but for the size.
+    """A learner, the difference of its sampler, and the rewards, for S runs.
 
     Attributes:
-      logits: (S, N, V) of the learner.
-      noise: (S, N, V) by which the sampler's logits differ, for a mismatch of size 1.
-      sharper: whether they are the learner's, made sharper, instead.
-      rewards: (S, 1, M) of every completion.
-      size: of the mismatch.
+      logits: (S, N, V) logits of the learner.
+      noise: (S, N, V) difference of the sampler's logits, for a mismatch of size 1.
+      sharper: if true, the sampler's logits are the learner's logits, scaled to be sharper, instead.
+      rewards: (S, 1, M) rewards of all completions.
+      size: size of the mismatch.
     """
 
     logits: Floats
@@ -37,16 +37,16 @@ class Case(NamedTuple):
     size: float
 
     def sampler(self, logits: Floats, size: float) -> Policy:
-        """The policy that draws when these are the learner's logits."""
+        """Return the sampler's policy for the given logits of the learner."""
         return policy_of(logits + size * (logits if self.sharper else self.noise))
 
 
 def drawn(sizes: tuple[float, float], *, seeds: int, seed: int) -> Case:
-    """One task of the family, with a language of its own for each run.
+    """Sample a task of the distribution, with a separate language for each run.
 
     Args:
-      sizes: between which the size of the mismatch is drawn.
-      seeds, seed: number of runs; base of the random numbers.
+      sizes: range from which the size of the mismatch is sampled.
+      seeds, seed: number of runs; base seed of the random numbers.
     """
     task = np.random.default_rng([seed, 5])
     size, right, spread = np.exp(task.uniform(*np.log(sizes))), task.uniform(0.05, 0.5), task.uniform(0.5, 2)
@@ -60,7 +60,7 @@ def drawn(sizes: tuple[float, float], *, seeds: int, seed: int) -> Case:
 
 
 def moments(recipe: Recipe, rewards: Floats, learner: Policy, sampler: Policy) -> tuple[Floats, Floats]:
-    """(S, N, V) expected ascent direction of one completion, and (S,) its variance."""
+    """Return (S, N, V) the expected ascent direction of one completion, and (S,) its variance."""
     chances = completion_probs(sampler)[:, 0]
     advantages = (rewards - expected_reward(rewards, sampler)[:, None, None])[:, 0]
     batch = (*chances.shape, 1, 1)
@@ -77,7 +77,7 @@ def moments(recipe: Recipe, rewards: Floats, learner: Policy, sampler: Policy) -
 
 
 def ascent(recipe: Recipe, advantages: Floats, learner: Floats, sampler: Floats, probs: Floats) -> Floats:
-    """(..., N, V) minus the gradient of the loss; log-probabilities are (..., P, G, T)."""
+    """Return (..., N, V) minus the gradient of the loss; log-probabilities are (..., P, G, T)."""
     mask, shape = np.ones(learner.shape), learner.shape
     loss = policy_loss(learner, advantages, mask, recipe=recipe, rollout_log_probs=sampler, metrics=())
     states, tokens = (np.broadcast_to(x.reshape(shape[1:]), shape) for x in (STATES, TOKENS))

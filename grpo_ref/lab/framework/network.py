@@ -1,8 +1,7 @@
-"""Networks on the toy tasks: the same tasks as a table learns, but what one prompt teaches helps with others.
+"""Networks on the toy tasks: the tasks of the tables, but learning one prompt also changes other prompts.
 
-A table has logits of its own for every state, so prompts share nothing in it; a network answers all prompts
-with the same weights. Here a network begins by imitating what the table begins with, so that the two are
-asked the same question.
+A table has separate logits for every state, so prompts share nothing. A network answers all prompts with the
+same weights. Here a network first imitates the table's reference policy, so that both begin alike.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,35 +26,35 @@ from grpo_ref.recipes import Recipe
 from grpo_ref.training import iter_train
 
 EXAMPLES, STEPS = 4096, 300
-"""Completions of the table's reference that are imitated, and the steps of the optimizer on them."""
+"""Number of completions of the table's reference to imitate, and of optimizer steps on them."""
 SIZES: Mapping[str, int] = {"context": 4, "width": 16, "hidden": 64}
-"""A network of two layers that sees the last four tokens: a question and what was written of its answer."""
+"""A network of two layers that reads the last four tokens: a question and the beginning of its answer."""
 SUMS = (
     "The tasks are those of the table: sums of digits a+b with a and b up to a number from 2 to 9, with up to"
     " 30 % wrong labels. A network of two layers (16 numbers a digit, 64 inside) reads the digits of the"
     " question. It first imitates 4096 answers of the table's reference, so 2 to 50 % of its answers are"
     " right when it is first rewarded; all questions share its weights."
 )
-"""How the tasks of `sums` are drawn."""
+"""Description of how the tasks of `sums` are sampled."""
 RATES = Tuning("learning_rate", (0.001, 0.003, 0.01, 0.03, 0.1), by="final correct")
 TRIED = (
     "The network's size, its imitation and the grid of learning rates were chosen in trial runs of plain GRPO"
     " with groups of 16, on three tasks that are not judged."
 )
-"""What was looked at before anything was predicted."""
+"""Description of the trial runs that were seen before the predictions."""
 Started: TypeAlias = tuple[Task, NeuralPolicy]
-"""A task whose prompts a network can read, and the network that begins with it."""
+"""A task whose prompts a network can read, and the network that has learned to imitate its reference."""
 
 
 def imitator(task: Task, prompt_tokens: Integers, *, seed: int, steps: int = STEPS, **sizes: int) -> Started:
-    """The task with its prompts in tokens, and a network that imitates its reference.
+    """Return the task with its prompts as tokens, and a network that imitates the task's reference.
 
     Args:
-      task: of a table.
-      prompt_tokens: (Q, L) what the network reads of each prompt.
-      seed: of the examples and of the weights.
-      steps: of the imitation.
-      sizes: of the network, where they differ from `SIZES`.
+      task: task of a table.
+      prompt_tokens: (Q, L) tokens of each prompt that the network reads.
+      seed: seed of the examples and of the weights.
+      steps: number of steps of the imitation.
+      sizes: sizes of the network that differ from `SIZES`.
     """
     drawn = sample(task, task.ref_logits[None], prompts=EXAMPLES, group_size=1, seed=seed)
     examples = Examples(drawn.prompts[0], drawn.tokens[0, :, 0], drawn.mask[0, :, 0])
@@ -73,13 +72,13 @@ def network_curves(
     measured: Mapping[str, Callable[[TrainState], Floats]] | None = None,
     **config: Any,
 ) -> dict[str, Floats]:
-    """Train a network and keep some curves, as `curves` does of a table.
+    """Train a network and return some curves, as `curves` does for a table.
 
     Args:
       start: task and network.
-      recipe: the algorithm.
+      recipe: the recipe.
       record: names of metrics to keep, (S,) each.
-      measured: name -> what is computed from the state after each update, (S, ...).
+      measured: name -> function of the state after each update, which returns (S, ...).
       config: fields of `TrainConfig`.
     """
     task, policy = start
@@ -89,12 +88,12 @@ def network_curves(
 
 @cache
 def sums(seed: int, copies: int = COPIES, known: float | None = None) -> Started:
-    """A task of the family, and the network that begins with it: made once for all arms of a process.
+    """Sample a task and pretrain its network, once for all arms of a process.
 
     Args:
-      seed: of the task, the examples and the weights.
-      copies: prompts that ask the same question.
-      known: chance of the right answer to a question of median difficulty, if it is not to be drawn.
+      seed: seed of the task, the examples and the weights.
+      copies: number of prompts that ask the same question.
+      known: probability of the right answer to a question of median difficulty; sampled if None.
     """
     task = drawn_sums(seed, copies=copies, **({} if known is None else {"known": known}))
     digits = np.array([[int(prompt[0]), int(prompt[2])] for prompt in task.prompts])
@@ -102,11 +101,11 @@ def sums(seed: int, copies: int = COPIES, known: float | None = None) -> Started
 
 
 def learned(*, recipe: Recipe, seeds: int, seed: int, known: float | None = None, **config: Any) -> Measures:
-    """Train a network on a task of the family; curves are over the `PARTS` of the training.
+    """Train a network on a sampled task; curves are averaged over the `PARTS` of the training run.
 
     Args:
-      recipe: the algorithm.
-      seeds, seed: number of independent runs, and the base of their random numbers and of the task.
+      recipe: the recipe.
+      seeds, seed: number of independent runs; base seed of their random numbers and of the task.
       known: as in `sums`.
       config: fields of `TrainConfig`; `updates` is a multiple of `PARTS`.
     """
@@ -118,6 +117,6 @@ def learned(*, recipe: Recipe, seeds: int, seed: int, known: float | None = None
 def learning(
     group_size: int, prompts: int, updates: int = UPDATES, *, recipe: Recipe = PLAIN, **others: Any
 ) -> Arm:
-    """Training with so many completions per prompt, prompts per batch and batches, at its learning rate."""
+    """Return an arm of a network with these sizes of batch and run, at its best learning rate."""
     sizes = {"group_size": group_size, "prompts": prompts, "updates": updates}
     return tuned(learned, RATES, recipe=recipe, **sizes, **others)

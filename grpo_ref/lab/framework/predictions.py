@@ -1,4 +1,4 @@
-"""What was predicted, as a file with a hash, written before the results: nobody predicts what is known."""
+"""Write predictions with their hash into a file before the results are known."""
 
 import hashlib
 import json
@@ -10,24 +10,24 @@ from grpo_ref.files import replace_text
 from grpo_ref.lab.framework.experiment import Experiment
 
 FOLDER = "predictions"
-"""Beside the page about the experiments."""
+"""Folder of the predictions, beside the page about the experiments."""
 
 
 def fingerprint(experiment: Experiment) -> str:
-    """SHA-256 of a claim, of its family of tasks, and of all that is predicted, as hexadecimal digits."""
+    """Return the SHA-256 of a claim, its distribution of tasks and its predictions, in hexadecimal digits."""
     return hashlib.sha256(_text(_predicted(experiment)).encode()).hexdigest()
 
 
 def write_predictions(experiment: Experiment, folder: Path, today: date) -> bool:
-    """Write NAME.json, unless the file that is there says the same; then it keeps its date.
+    """Write NAME.json, unless it exists with the same predictions; then it keeps its date.
 
     Args:
       experiment: the claim.
-      folder: where the files are; made if it is missing.
-      today: the date that stands in the file.
+      folder: folder of the files; created if it is missing.
+      today: date to write into the file.
 
     Returns:
-      Whether the file was written.
+      True if the file was written.
     """
     if written_on(experiment, folder):
         return False
@@ -38,7 +38,7 @@ def write_predictions(experiment: Experiment, folder: Path, today: date) -> bool
 
 
 def written_on(experiment: Experiment, folder: Path) -> str:
-    """The date in the file of an experiment; "" if there is no file, or it predicts something else."""
+    """Return the date in an experiment's file, or "" if there is no file or its predictions differ."""
     try:
         found = json.loads((folder / f"{experiment.name}.json").read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Batches that are used for several steps: a family of words to spell, and how often each batch is used."""
+"""Batches that are used for several steps: a distribution of spelling tasks, and the number of steps."""
 
 from typing import Any, Literal
 
@@ -16,11 +16,11 @@ FAMILY = (
     " that are left to luck (0 to 0.5), the number of prompts (4 to 16) and the size of the groups (4, 8 or"
     " 16), how many passes are made over a batch (1, 2 or 4) and into how many parts each is cut (2 or 4)."
 )
-"""How `reused` draws its tasks."""
+"""Description of how `reused` samples its tasks."""
 WINDOW = 5
 """Updates over which the reward is averaged before its falls are measured."""
 Use = Literal["drawn", "once", "often"]
-"""How often a batch is used: as often as the family draws, once, or 16 times."""
+"""Number of steps per batch: sampled with the task, 1, or 16."""
 
 
 def reused(
@@ -31,14 +31,13 @@ def reused(
     seeds: int,
     seed: int,
 ) -> Measures:
-    """Train on a drawn task with batches that are used for several steps.
+    """Train on a sampled task with batches that are used for several steps.
 
     Args:
-      recipe: the algorithm.
-      use: whether each batch is used for as many steps as the family draws, for one, or for 16: 8 passes
-        over 2 parts.
+      recipe: the recipe.
+      use: number of steps per batch: sampled with the task, 1, or 16 (8 passes over 2 minibatches).
       learning_rate: step size.
-      seeds, seed: number of runs; base of their random numbers and of the task.
+      seeds, seed: number of runs; base seed of their random numbers and of the task.
 
     Returns:
       The measures of `summarized` for the reward, and "largest fall" of the reward below its best so far.
@@ -59,7 +58,7 @@ def reused(
 
 
 def drawn_words(seed: int, use: Use) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of a drawn task, and of the training on it: its sizes, and its steps on a batch."""
+    """Return the settings of a sampled task, and those of its training run: sizes and steps per batch."""
     generator = np.random.default_rng([seed, 3])
     options: dict[str, Any] = {
         "words": int(generator.integers(2, 7)),
@@ -78,7 +77,7 @@ def drawn_words(seed: int, use: Use) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def largest_fall(curve: Floats) -> Floats:
-    """(S,) how far the mean of `WINDOW` updates falls below its best so far, at most.
+    """Return (S,) the largest fall of the mean over `WINDOW` updates below its best value so far.
 
     >>> largest_fall(np.array([[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]])).round(6).tolist()
     [0.2]

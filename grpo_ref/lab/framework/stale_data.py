@@ -1,4 +1,4 @@
-"""Stale data: a policy that has moved away, by a known divergence, from the one that drew the completions."""
+"""Stale data: a policy at a known divergence from the policy that sampled the completions."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -21,24 +21,24 @@ from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
 
 SHARE_RIGHT = 0.2
-"""Share of the completions that are right."""
+"""Fraction of the completions that are right."""
 DISTANCES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """KL from the sampler to the policy, in nats per completion, at which recipes are compared."""
 COMPARED_AT = 0.3
-"""The one of these distances at which single numbers are taken."""
+"""The distance at which measures with a single number are taken."""
 BATCH = 64
-"""Completions in a batch that is drawn."""
+"""Number of completions in a sampled batch."""
 LONGEST_STEP, HALVINGS = 1024.0, 30
-"""Of the bisection: the longest step, and how often the interval is halved."""
+"""Longest step of the bisection, and the number of halvings."""
 
 
 class Stale(NamedTuple):
-    """An old policy and others that have moved away from it since.
+    """An old policy, and policies that have moved away from it.
 
     Attributes:
-      rewards: (..., 1, M) of every completion.
-      old: the policy that drew the completions, tables of shape (..., N, V).
-      new: the policy to be improved.
+      rewards: (..., 1, M) rewards of all completions.
+      old: policy that sampled the completions, tables of shape (..., N, V).
+      new: policy to improve.
     """
 
     rewards: Floats
@@ -47,15 +47,14 @@ class Stale(NamedTuple):
 
 
 def stale_policies(distances: tuple[float, ...], *, seeds: int, seed: int) -> Stale:
-    """An old policy for each seed, and one new policy for each distance: run axes (S, D).
+    """Return an old policy for each seed and a new policy for each distance, with run axes (S, D).
 
-    A fifth of the completions are right, with reward 1, and the others are wrong, with reward 0. Half of the
-    way from the old policy to the new ones is learned, along the gradient of the expected reward, and half
-    of it is random drift.
+    A fifth of the completions are right and have reward 1; the others have reward 0. Half of the way from the
+    old policy to a new policy follows the gradient of the expected reward, and half of it is random drift.
 
     Args:
       distances: D divergences KL(old ‖ new), in nats per completion.
-      seeds, seed: number of runs, and the base of their random numbers.
+      seeds, seed: number of runs; base seed of their random numbers.
     """
     generators = [np.random.default_rng([seed, run]) for run in range(seeds)]
     right = np.stack([one.random(TOKENS.shape[:-1]) < SHARE_RIGHT for one in generators])[:, None]
@@ -70,12 +69,12 @@ def stale_policies(distances: tuple[float, ...], *, seeds: int, seed: int) -> St
 
 
 def largest_step(too_far: Callable[[Floats], Bools], shape: tuple[int, ...]) -> Floats:
-    """How far one may go in each of many cases, by bisection.
+    """Return the longest allowed step of each case, by bisection.
 
     Args:
-      too_far: from steps of the given shape to where they are too long; a step longer than one that is too
-        long must be too long as well.
-      shape: of the cases.
+      too_far: maps steps of the given shape to true where they are too long. If a step is too long, all
+        longer steps must be too long.
+      shape: shape of the cases.
 
     >>> largest_step(lambda step: step**2 > np.array([4.0, 9.0]), (2,)).round(5).tolist()
     [2.0, 3.0]
@@ -95,21 +94,21 @@ def _unit(direction: Floats) -> Floats:
 
 
 def expected_push(recipe: Recipe, stale: Stale) -> Floats:
-    """(..., N, V) minus the gradient of a recipe's loss with respect to the logits, expected over batches."""
+    """Return (..., N, V) the expectation over batches of minus the loss's gradient in the logits."""
     return push(recipe, stale, completion_probs(stale.old))
 
 
 def push(recipe: Recipe, stale: Stale, frequencies: Floats) -> Floats:
-    """(..., N, V) minus the gradient of a recipe's loss with respect to the logits, for one kind of batch.
+    """Return (..., N, V) minus the loss's gradient in the logits, for a batch of all completions.
 
-    Every surrogate is proportional to the size of the advantage, so the frequency of each completion can be
-    multiplied into its advantage: with their probabilities, one batch of all completions gives the mean over
-    all batches. The baseline is the true value of the old policy, as in a very large group.
+    Every surrogate is proportional to the magnitude of the advantage, so a completion's frequency can be
+    multiplied into its advantage. With probabilities as frequencies, one batch of all completions gives the
+    mean over all batches. The baseline is the true value of the old policy, as in a very large group.
 
     Args:
-      recipe: its level, surrogate and aggregation are used.
-      stale: the policies; the completions are those of the old one.
-      frequencies: (..., 1, M) of the completions in the batch, summing to 1.
+      recipe: recipe whose level, surrogate and aggregation are used.
+      stale: the policies; the old policy samples the completions.
+      frequencies: (..., 1, M) frequencies of the completions in the batch, which sum to 1.
     """
     shape = np.broadcast_shapes(log_probs(stale.new).shape, (*frequencies.shape, 1))
     advantages = stale.rewards - expected_reward(stale.rewards, stale.old)[..., None, None]
@@ -126,7 +125,7 @@ def push(recipe: Recipe, stale: Stale, frequencies: Floats) -> Floats:
 
 
 def drawn_frequencies(stale: Stale, completions: int, *, seed: int) -> Floats:
-    """(S, 1, 1, M) how often each completion comes in a batch that the old policies have drawn."""
+    """Return (S, 1, 1, M) the frequency of each completion in a batch that the old policies sample."""
     probs = completion_probs(stale.old)
     generators = [np.random.default_rng([seed, run, 1]) for run in range(len(probs))]
     counts = [one.multinomial(completions, p) for one, p in zip(generators, probs[:, 0, 0], strict=True)]
@@ -134,7 +133,7 @@ def drawn_frequencies(stale: Stale, completions: int, *, seed: int) -> Floats:
 
 
 def alignment(push: Floats, stale: Stale) -> Floats:
-    """(...) cosine between a push and the gradient of the new policy's expected reward."""
+    """Return (...) the cosine between a push and the gradient of the new policy's expected reward."""
     exact = expected_reward_gradient(stale.rewards, stale.new)
     cosine: Floats = (_unit(push) * _unit(exact)).sum((-2, -1))
     return cosine

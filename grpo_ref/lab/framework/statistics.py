@@ -1,4 +1,4 @@
-"""Paired differences over seeds, with intervals that hold for all differences of an experiment together."""
+"""Paired differences over seeds, with simultaneous confidence intervals for all of an experiment."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from grpo_ref.arrays import Floats
 scipy: Any = lazy_loader.load("scipy")
 
 CONFIDENCE = 0.95
-"""Of all intervals of one experiment together."""
+"""Confidence level of all intervals of one experiment together."""
 
 
 class Estimate(NamedTuple):
@@ -20,11 +20,11 @@ class Estimate(NamedTuple):
 
     Attributes:
       mean: mean difference, in units of the measure.
-      low, high: its interval, widened (Bonferroni) so that all intervals of the experiment hold together
-        with a confidence of 95 %.
-      p: of the two-sided paired t test, adjusted for the number of differences (Holm).
+      low, high: confidence interval, widened (Bonferroni) so that all intervals of the experiment hold
+        simultaneously with a confidence of 95 %.
+      p: p-value of the two-sided paired t test, adjusted for the number of differences (Holm).
       size: Cohen's d for paired samples, the mean difference over its standard deviation.
-      pairs: how many.
+      pairs: number of pairs.
     """
 
     mean: float
@@ -36,7 +36,7 @@ class Estimate(NamedTuple):
 
 
 def estimates(differences: Sequence[Floats]) -> list[Estimate]:
-    """One estimate for each paired difference of an experiment.
+    """Return one estimate for each paired difference of an experiment.
 
         mean ± t(1 - 0.025/m, S - 1) s / √S,    m differences, S seeds
 
@@ -44,7 +44,7 @@ def estimates(differences: Sequence[Floats]) -> list[Estimate]:
       differences: m arrays (S,), left minus right on the same seeds.
 
     Returns:
-      m estimates, their intervals valid together.
+      m estimates with simultaneous intervals.
 
     Raises:
       ValueError: if a difference has fewer than two seeds or is not finite.
@@ -75,7 +75,11 @@ def _unadjusted(difference: Floats, differences: int) -> Estimate:
 
 
 def student_quantile(probability: float, freedom: int) -> float:
-    """The number below which Student's t with so many degrees of freedom lies with this probability.
+    """Return the quantile of Student's t distribution.
+
+    Args:
+      probability: probability of a value below the quantile.
+      freedom: degrees of freedom.
 
     >>> round(student_quantile(0.975, 2), 4)
     4.3027
@@ -84,7 +88,7 @@ def student_quantile(probability: float, freedom: int) -> float:
 
 
 def interval(values: Floats) -> tuple[Floats, Floats]:
-    """Mean over the first axis, and how far its own 95 % interval (Student's t) reaches to either side."""
+    """Return the mean over the first axis, and the half-width of its 95 % interval (Student's t)."""
     seeds = len(values)
     error = values.std(0, ddof=1) / np.sqrt(seeds)
     reach: Floats = student_quantile(1.0 - (1.0 - CONFIDENCE) / 2.0, seeds - 1) * error
@@ -92,7 +96,7 @@ def interval(values: Floats) -> tuple[Floats, Floats]:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values adjusted so that the chance of any false alarm among them stays below the level.
+    """Adjust p-values by Holm's method, so that the chance of any false alarm stays below the level.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

@@ -1,4 +1,4 @@
-"""What the report keeps of each experiment: plain numbers, as JSON, from which every table is made."""
+"""Summarize each experiment as plain numbers in JSON, from which all tables are made."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from grpo_ref.lab.framework.verdicts import ClaimResult
 
 FORMAT = "grpo_ref experiments 2"
 ROUNDING = 1e-12
-"""What is smaller is told as 0."""
+"""Numbers of smaller magnitude are printed as 0."""
 Summary = dict[str, Any]
 
 
@@ -29,13 +29,13 @@ def summary(
     seed: int,
     predictions: Path,
 ) -> Summary:
-    """Verdicts, estimates, exhibits, and what they were made with.
+    """Return verdicts, estimates and exhibits, with seeds and versions.
 
     Args:
-      experiments: by name.
-      results: experiment's name -> what it showed.
-      seeds, seed: how many runs of each arm, and the base of their random numbers.
-      predictions: the folder of what was predicted.
+      experiments: name -> experiment.
+      results: name of the experiment -> result.
+      seeds, seed: number of runs of each arm; base seed of their random numbers.
+      predictions: folder of the predictions.
     """
     return {
         "format": FORMAT,
@@ -54,7 +54,7 @@ def summary(
 
 
 def _arms_hash(experiments: Mapping[str, Experiment]) -> str:
-    """Of the code and the settings of all arms."""
+    """Return the hash of the code and the settings of all arms."""
     arms = [described_arm(arm) for experiment in experiments.values() for arm in experiment.arms.values()]
     return hashlib.sha256("\n".join(arms).encode()).hexdigest()[:16]
 
@@ -108,31 +108,31 @@ def load(path: Path) -> Summary:
     """Read a summary.
 
     Raises:
-      ValueError: if the file is not one of ours.
+      ValueError: if the file is not a summary.
     """
     found = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise ValueError(f"{path} is no summary of experiments: its format is not {FORMAT!r}")
+        raise ValueError(f"{path} is not a summary of experiments: its format is not {FORMAT!r}")
     return found
 
 
 def chosen(tuning: Mapping[str, Any]) -> str:
-    """What was chosen for each arm, and whether the grid ends there; "" if nothing was.
+    """Return the chosen value of each arm, marked if it is the first or last value tried; or "".
 
     >>> chosen({"grpo": {"setting": "learning_rate", "scores": {"0.1": 0.2, "0.3": 0.5}}})
-    'learning_rate: grpo 0.3 (the end of the grid)'
+    'learning_rate: grpo 0.3 (at the end of the range tried)'
     """
-    told: dict[str, list[str]] = {}
-    for label, one in tuning.items():
-        values, scores = list(one["scores"]), list(one["scores"].values())
+    by_setting: dict[str, list[str]] = {}
+    for label, tuned in tuning.items():
+        values, scores = list(tuned["scores"]), list(tuned["scores"].values())
         best = values[scores.index(max(scores))]
-        end = " (the end of the grid)" if best in (values[0], values[-1]) else ""
-        told.setdefault(one["setting"], []).append(f"{label} {best}{end}")
-    return "; ".join(f"{setting}: {', '.join(arms)}" for setting, arms in told.items())
+        end = " (at the end of the range tried)" if best in (values[0], values[-1]) else ""
+        by_setting.setdefault(tuned["setting"], []).append(f"{label} {best}{end}")
+    return "; ".join(f"{setting}: {', '.join(arms)}" for setting, arms in by_setting.items())
 
 
 def effect(mean: float, low: float, high: float) -> str:
-    """Mean and interval; what is only rounding counts as 0.
+    """Return mean and interval as text; rounding errors are printed as 0.
 
     >>> effect(0.25, -5e-17, 0.5)
     '0.25 [0, 0.5]'
@@ -142,7 +142,7 @@ def effect(mean: float, low: float, high: float) -> str:
 
 
 def what_fails(findings: Sequence[Mapping[str, Any]]) -> str:
-    """On what a verdict depends: how many predictions hold, and which do not.
+    """Return the number of predictions that hold, and the predictions that do not.
 
     >>> what_fails([{"says": "It rises", "outcome": "holds"}, {"says": "It lasts", "outcome": "opposite"}])
     '1 of 2 predictions hold; not: “It lasts” (opposite).'

@@ -1,4 +1,4 @@
-"""Run experiments: here and now, or cut into jobs for many processes, each result stored when it is there."""
+"""Run experiments directly, or as jobs for many processes, whose results are stored one by one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -14,33 +14,33 @@ from grpo_ref.lab.framework.verdicts import ClaimResult, Scores, judged
 from grpo_ref.parallel import each_done
 
 CHUNK = 32
-"""Seeds that run together as one array: enough to be quick, few enough to share the work."""
+"""Number of seeds that run together as one array: large enough to be fast, small enough to share work."""
 PER_TASK, OF_A_NETWORK = 4, 2
-"""Seeds that learn the same task of a family, and where networks learn it, which takes long: more tasks tell
-more than more seeds of each."""
+"""Number of seeds per sampled task, for tables and for networks. Networks take long, and more tasks give more
+information than more seeds per task."""
 TOGETHER = 8
-"""Pieces of work on the same task that one process does: the more, the less is drawn twice."""
+"""Number of jobs on the same task that one process does, so that the task is sampled less often."""
 TUNING_TASKS, TUNING_BASE = 6, 500
-"""How many pieces of work choose a setting, and their base seed, so that none of them is judged."""
+"""Number of jobs that choose a setting, and their base seed, which differs from those of the verdict."""
 
 
 def run_experiment(experiment: Experiment, *, seeds: int, seed: int = 0) -> ClaimResult:
-    """Choose what is to be chosen and run all arms, here and now, without stored results or other processes.
+    """Choose settings and run all arms in this process, without stored results.
 
     Args:
       experiment: the claim.
-      seeds: number of independent runs of each arm; at least 2, and of a family at least two tasks.
-      seed: base of their random numbers.
+      seeds: number of independent runs of each arm; at least 2, and at least two tasks of a distribution.
+      seed: base seed of the random numbers.
     """
     return _result(experiment, Job.run, seeds=seeds, seed=seed)
 
 
 def jobs_of(experiment: Experiment, *, seeds: int, seed: int = 0) -> list[Job]:
-    """The work of an experiment in pieces: at most `CHUNK` seeds, or one task of its family.
+    """Divide an experiment into jobs: at most `CHUNK` seeds each, or one sampled task each.
 
-    Piece c draws from the base seed 1000 seed + c, so the seeds of all arms are paired, and adding seeds
-    leaves the full pieces before them as they were. For every `PER_TASK` seeds there is a task of the family,
-    which networks learn with fewer.
+    Job c has the base seed 1000 seed + c. So the seeds of all arms are paired, and adding seeds does not
+    change the earlier jobs that are full. Every `PER_TASK` seeds learn one sampled task; networks use fewer
+    seeds per task.
     """
     size = PER_TASK if experiment.family else CHUNK
     firsts = range(0, seeds, size)
@@ -60,12 +60,12 @@ def _per_task(experiment: Experiment) -> int:
 
 
 def tuning_jobs(experiment: Experiment, *, seed: int = 0) -> list[Job]:
-    """Every value of each setting that is to be chosen, on tasks or seeds that are not judged."""
+    """Return the jobs that choose settings, on tasks or seeds that are not used for the verdict."""
     return [job for parts in _tuning(experiment, seed).values() for jobs in parts.values() for job in jobs]
 
 
 def _tuning(experiment: Experiment, seed: int) -> dict[str, dict[Any, list[Job]]]:
-    """Arm -> value of its setting -> the work that scores it."""
+    """Return arm -> value of its setting -> jobs that score the value."""
     bases = [1000 * seed + TUNING_BASE + task for task in range(TUNING_TASKS)]
     return {
         label: {
@@ -80,7 +80,7 @@ def _tuning(experiment: Experiment, seed: int) -> dict[str, dict[Any, list[Job]]
 def settled(
     experiment: Experiment, result_of: Callable[[Job], Measures], *, seed: int = 0
 ) -> tuple[Experiment, dict[str, Scores]]:
-    """The experiment with the best value of each setting, and the scores that decided."""
+    """Return the experiment with the best value of each setting, and the scores of all values."""
     scores = {
         label: {value: _scores(jobs, experiment.arms[label], result_of) for value, jobs in parts.items()}
         for label, parts in _tuning(experiment, seed).items()
@@ -91,7 +91,7 @@ def settled(
 
 
 def at_middle(experiment: Experiment) -> Experiment:
-    """The experiment with every setting at the middle of its grid: nothing is chosen, and it is quicker."""
+    """Return the experiment with each tuned setting at the middle of its values, which is quicker."""
     arms = {
         label: one.at(one.tuning.values[len(one.tuning.values) // 2]) if one.tuning else one
         for label, one in experiment.arms.items()
@@ -102,7 +102,7 @@ def at_middle(experiment: Experiment) -> Experiment:
 
 
 def _scores(jobs: Sequence[Job], one: Arm, result_of: Callable[[Job], Measures]) -> Floats:
-    """(tasks,) the measure by which the arm's setting is chosen."""
+    """Return (tasks,) the measure by which the arm's setting is chosen."""
     assert one.tuning is not None
     return np.array([result_of(job)[one.tuning.by].mean() for job in jobs])
 
@@ -116,7 +116,7 @@ def sweep_all(
     workers: int = -1,
     scheduler: str | None = None,
 ) -> Iterator[Job]:
-    """All work of some experiments by `sweep`: first what chooses their settings, then what is judged."""
+    """Run all jobs of some experiments: first those that choose settings, then those of the verdict."""
     choosing = [job for one in experiments for job in tuning_jobs(one, seed=seed)]
     yield from sweep(choosing, cache, workers=workers, scheduler=scheduler)
     ready = [settled(one, cache.require, seed=seed)[0] for one in experiments]
@@ -127,24 +127,25 @@ def sweep_all(
 def sweep(
     jobs: Sequence[Job], cache: Cache, *, workers: int = -1, scheduler: str | None = None
 ) -> Iterator[Job]:
-    """Do the jobs that the cache lacks, and yield each one that is done, in the order in which they end.
+    """Run the jobs that are not in the cache, and yield each job when it is done.
 
-    Some arms of the same task are done by one process, which draws the task, and teaches a network to begin
-    with it, once for all of them.
+    One process runs several arms of the same task, so that it samples the task, and pretrains its network,
+    only once.
 
     Args:
-      jobs: what to do; those in the cache are yielded first.
-      cache: where results go; a sweep that is stopped continues from it.
-      workers: processes here; -1 for one per core, 1 for none beside this one.
-      scheduler: address of a Dask scheduler, as in "tcp://127.0.0.1:8786"; its workers need this package.
-        The scheduler gives the work of a worker that died to another.
+      jobs: jobs to run; those in the cache are yielded first.
+      cache: store of the results. A sweep that is stopped continues from it.
+      workers: number of processes on this machine; -1 for one per core, 1 for this process only.
+      scheduler: address of a Dask scheduler, as in "tcp://127.0.0.1:8786". Its workers need this package. If
+        a worker dies, the scheduler gives its job to another worker.
 
     Yields:
-      Each job, after its measures were stored.
+      Each job, after its measures are stored.
 
     Raises:
-      ValueError: if the address is none.
-      OSError: if nothing answers there, the scheduler has no workers, or the cache cannot be written.
+      ValueError: if the scheduler's address is not valid.
+      OSError: if nothing answers at the address, the scheduler has no workers, or the cache cannot be
+        written.
     """
     missing = []
     for job in jobs:
@@ -162,7 +163,7 @@ def sweep(
 
 
 def _of_one_task(jobs: Sequence[Job]) -> list[list[Job]]:
-    """The jobs of an experiment that draw the same task, up to `TOGETHER` of them together."""
+    """Group the jobs that sample the same task, at most `TOGETHER` in a group."""
     by_task: dict[tuple[str, int], list[Job]] = {}
     for job in jobs:
         by_task.setdefault((job.experiment, job.seed), []).append(job)
@@ -178,10 +179,10 @@ def _do(jobs: Sequence[Job]) -> list[tuple[Job, Measures]]:
 
 
 def collected(experiment: Experiment, cache: Cache, *, seeds: int, seed: int = 0) -> ClaimResult:
-    """Put the pieces of a finished sweep together and judge them.
+    """Combine the jobs of a finished sweep and return the verdict.
 
     Raises:
-      ValueError: if a piece is missing.
+      ValueError: if a job is missing.
     """
     return _result(experiment, cache.require, seeds=seeds, seed=seed)
 
@@ -189,7 +190,7 @@ def collected(experiment: Experiment, cache: Cache, *, seeds: int, seed: int = 0
 def _result(
     experiment: Experiment, result_of: Callable[[Job], Measures], *, seeds: int, seed: int
 ) -> ClaimResult:
-    """The verdict, from whatever does the work or knows what came of it."""
+    """Return the verdict, given a function that runs a job or looks up its result."""
     ready, tuning = settled(experiment, result_of, seed=seed)
     pieces: dict[str, list[Measures]] = {label: [] for label in ready.arms}
     for job in jobs_of(ready, seeds=seeds, seed=seed):
@@ -199,7 +200,7 @@ def _result(
 
 
 def _of_task(measures: Measures) -> Measures:
-    """The mean over the seeds of a task: tasks are what is drawn from the family, and what is counted."""
+    """Return the mean over the seeds of a task, since tasks are the independent samples."""
     return {name: values.mean(0, keepdims=True) for name, values in measures.items()}
 
 

@@ -1,4 +1,4 @@
-"""What most arms run: training, of which some numbers are kept, each as a curve and as its mean."""
+"""Training runs for most arms, with some metrics kept as curves and as means."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from grpo_ref.recipes import Recipe
 from grpo_ref.training import iter_train
 
 LAST_PART = 0.2
-"""The share of the updates, at the end of training, over which a curve is averaged into its final value."""
+"""Fraction of the updates, at the end of training, over which a curve's final value is averaged."""
 
 
 def trained(
@@ -29,15 +29,15 @@ def trained(
     drawn: bool = False,
     **config: Any,
 ) -> Measures:
-    """Train, and keep the curves of some metrics.
+    """Train, and return the curves of some metrics with their means.
 
     Args:
-      task: makes the task; called with task_options.
-      recipe: the algorithm.
+      task: function that returns the task, called with task_options.
+      recipe: the recipe.
       record: metrics of `train` to keep.
-      seeds, seed: number of independent runs, and the base of their random numbers.
+      seeds, seed: number of independent runs; base seed of their random numbers.
       task_options: settings of the task.
-      drawn: whether the task is one of a family, and is drawn anew from the base seed, as task(seed=...).
+      drawn: if true, sample the task from its distribution by task(seed=base seed).
       config: fields of `TrainConfig`, on top of the task's own settings.
 
     Returns:
@@ -54,14 +54,14 @@ def curves(
     record: Sequence[str] = (),
     **measured: Callable[[TrainState], Floats],
 ) -> dict[str, Floats]:
-    """Train and keep some curves: name -> (S, ..., U), the last axis over updates.
+    """Train and return some curves: name -> (S, ..., U), the last axis over updates.
 
-    Only the metrics that are kept are computed, so that `train` takes the fast loop where it can.
+    Only the metrics that are kept are computed, so that `train` can use the fast loop.
 
     Args:
       task, recipe, config: as in `train`.
       record: names of metrics to keep, (S,) each.
-      measured: name -> what is computed from the state after each update, (S, ...).
+      measured: name -> function of the state after each update, which returns (S, ...).
     """
     return kept(iter_train(task, recipe, config, metrics=record), record, measured)
 
@@ -69,7 +69,7 @@ def curves(
 def kept(
     updates: Iterable[Update], record: Sequence[str], measured: Mapping[str, Callable[[TrainState], Floats]]
 ) -> dict[str, Floats]:
-    """The curves of a training, as those of `curves`, from what `train` yields."""
+    """Return the curves of `curves` from the updates that a training loop yields."""
     rows = [
         [*(metrics[name] for name in record), *(measure(state) for measure in measured.values())]
         for metrics, state in updates
@@ -79,13 +79,13 @@ def kept(
 
 
 def last_state(task: Task, recipe: Recipe, config: TrainConfig) -> TrainState:
-    """Train and keep the state at the end, by the fast loop where `train` can take it."""
+    """Train and return the last state, with the fast loop if `train` can use it."""
     (update,) = deque(iter_train(task, recipe, config, metrics=()), maxlen=1)
     return update.state
 
 
 def summarized(found: Mapping[str, Floats]) -> Measures:
-    """Curves (S, U) and their means: "final" over the last fifth of the updates, "mean" over all.
+    """Return curves (S, U) with their means: "final" over the last fifth of the updates, "mean" over all.
 
     >>> {name: values.tolist() for name, values in summarized({"reward": np.array([[0.0, 1.0]])}).items()}
     {'reward': [[0.0, 1.0]], 'final reward': [1.0], 'mean reward': [0.5]}
@@ -102,11 +102,11 @@ def summarized(found: Mapping[str, Floats]) -> Measures:
 
 
 def along(path: Floats, curve: Floats, places: Sequence[float]) -> Floats:
-    """(S, places) a curve where the path first reaches each place; NaN where it never does.
+    """Return (S, places) a curve's values where a path first reaches each place; NaN if it never does.
 
     Args:
-      path, curve: (S, U) over updates, as the KL to the reference and a reward.
-      places: in the units of the path.
+      path, curve: (S, U) over updates, such as the KL to the reference and a reward.
+      places: values of the path, in its units.
 
     >>> along(np.array([[0.0, 2.0, 1.0]]), np.array([[5.0, 7.0, 9.0]]), (1.0, 3.0)).tolist()
     [[6.0, nan]]

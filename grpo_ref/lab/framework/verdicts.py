@@ -1,4 +1,4 @@
-"""Verdicts by rule: does each prediction hold, and what does that make of the claim?"""
+"""Decide by rule which predictions hold, and the verdict on the claim."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -8,21 +8,21 @@ from grpo_ref.lab.framework.experiment import Expectation, Experiment, Measures,
 from grpo_ref.lab.framework.statistics import Estimate, estimates
 
 Outcome = Literal["holds", "opposite", "not shown"]
-"""Of a prediction."""
+"""Outcome of a prediction."""
 ClaimVerdict = Literal["supported", "not shown", "opposite", "depends"]
-"""On a claim."""
+"""Verdict on a claim."""
 Scores = dict[Any, Floats]
-"""Value of a setting -> (S,) the measure by which it is chosen."""
+"""Value of a setting -> (S,) the measure by which the setting is chosen."""
 
 
 class Finding(NamedTuple):
-    """How one prediction turned out.
+    """Outcome of one prediction.
 
     Attributes:
-      prediction: what was said beforehand.
+      prediction: the prediction.
       estimate: the paired difference.
-      outcome: by the rule of `outcome`.
-      share: of the pairs, those whose difference has the predicted sign, or lies within the margin where
+      outcome: outcome by the rule of `outcome`.
+      share: fraction of the pairs whose difference has the predicted sign, or lies within the margin if
         equality was predicted.
     """
 
@@ -33,23 +33,23 @@ class Finding(NamedTuple):
 
     @property
     def smallest(self) -> float:
-        """The smallest difference that would have been shown, in units of the measure."""
+        """Smallest difference that could have been detected, in units of the measure."""
         return self.prediction.margin + (self.estimate.high - self.estimate.low) / 2.0
 
     @property
     def is_theorem(self) -> bool:
-        """Whether it holds with the same difference in all pairs: no experiment was needed to know it."""
+        """True if all pairs have the same difference, so that the prediction follows from the algebra."""
         return self.outcome == "holds" and self.estimate.low == self.estimate.high
 
 
 class ClaimResult(NamedTuple):
-    """What an experiment showed.
+    """Result of an experiment.
 
     Attributes:
       measures: arm -> its measures.
-      findings: one for each prediction.
-      verdict: by the rule of `verdict`.
-      tuning: arm -> value of its setting -> its scores; empty if nothing was chosen.
+      findings: one finding for each prediction.
+      verdict: verdict by the rule of `verdict`.
+      tuning: arm -> value of its setting -> scores of the value; empty if nothing was chosen.
     """
 
     measures: Mapping[str, Measures]
@@ -61,15 +61,15 @@ class ClaimResult(NamedTuple):
 def judged(
     experiment: Experiment, measures: Mapping[str, Measures], tuning: Mapping[str, Scores] | None = None
 ) -> ClaimResult:
-    """Compare the arms and give the verdict.
+    """Compare the arms and return the verdict.
 
     Args:
       experiment: the claim and its predictions.
-      measures: arm -> its measures; of a family, each number is the mean of a task's seeds.
-      tuning: arm -> value of its setting -> its scores.
+      measures: arm -> its measures. With a distribution of tasks, each number is the mean of a task's seeds.
+      tuning: arm -> value of its setting -> scores of the value.
 
     Raises:
-      ValueError: if an arm lacks a measure, or has it in another shape than one number per seed.
+      ValueError: if an arm lacks a measure, or the measure is not one number per seed.
     """
     differences = [_difference(one, measures) for one in experiment.predictions]
     findings = tuple(
@@ -110,13 +110,13 @@ def _numbers(measure: str, label: str, measures: Mapping[str, Measures]) -> Floa
 
 
 def outcome(estimate: Estimate, expect: Expectation, margin: float) -> Outcome:
-    """Does one prediction hold? The whole interval decides.
+    """Decide whether one prediction holds, by the whole interval.
 
     Args:
-      estimate: of left minus right.
-      expect: "more" or "less": left is greater (smaller) than right by more than the margin; "same": they
-        differ by no more than the margin either way.
-      margin: the largest difference that does not matter, in units of the measure.
+      estimate: difference of left minus right.
+      expect: "more" or "less": left is greater (smaller) than right by more than the margin. "same": left and
+        right differ by at most the margin.
+      margin: the largest difference that is negligible, in units of the measure.
 
     >>> outcome(Estimate(0.5, 0.2, 0.8, 0.0, 1.0, 64), "more", 0.1)
     'holds'
@@ -132,7 +132,7 @@ def outcome(estimate: Estimate, expect: Expectation, margin: float) -> Outcome:
 
 
 def verdict(outcomes: Sequence[Outcome]) -> ClaimVerdict:
-    """On the whole claim: supported or opposite if all that decide are; it depends if only some hold.
+    """Return the verdict on a claim: supported (opposite) if all outcomes are, "depends" if some hold.
 
     >>> verdict(["holds", "not shown"])
     'depends'

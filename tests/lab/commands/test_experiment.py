@@ -38,7 +38,7 @@ def test_report_of_stored_results(tmp_path, monkeypatch):
     assert empty.exit_code == 1
     assert "grpo-ref experiment run" in empty.output
     assert run("predict", "--out", "out").output == "out/predictions/toy.json: written\n"
-    assert run("predict", "--out", "out").output == "out/predictions/toy.json: as it was\n"
+    assert run("predict", "--out", "out").output == "out/predictions/toy.json: unchanged\n"
     list(sweep(jobs_of(TOY, seeds=8), cache, workers=1))
     Path("page.md").write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
     done = run("report", "--seeds", 8, "--out", "out", "--readme", "page.md")

@@ -31,5 +31,5 @@ def test_an_infinite_effect_size_is_written_as_none(tmp_path):
 
 def test_summary_of_another_program_is_refused(tmp_path):
     (tmp_path / "results.json").write_text("{}")
-    with pytest.raises(ValueError, match="is no summary of experiments"):
+    with pytest.raises(ValueError, match="is not a summary of experiments"):
         load(tmp_path / "results.json")

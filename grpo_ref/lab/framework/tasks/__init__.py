@@ -1,1 +1,1 @@
-"""Toy tasks that several claims share, a file each, with what these claims measure on them."""
+"""Toy tasks that several claims share, one file for each task, with the measures of these claims."""

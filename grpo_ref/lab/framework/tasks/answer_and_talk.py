@@ -1,4 +1,4 @@
-"""Questions with an answer and then as much filler as the policy likes, which may sense if it was right."""
+"""Questions with an answer, followed by filler tokens; the policy may notice whether its answer is right."""
 
 from functools import partial
 
@@ -9,27 +9,28 @@ from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.task import END, Task
 
 COPIES = 20
-"""Prompts of each question, which the policy cannot tell apart."""
+"""Number of prompts per question, which look the same to the policy."""
 FILLER = 0
-"""After the answer, the token that says nothing and ends nothing."""
+"""Filler token, which neither changes nor ends the completion."""
 
 
 def answer_and_talk(
     seed: int, *, sense: float | None = None, luck: bool = True
 ) -> tuple[Task, Floats, Bools]:
-    """An answer, the first token; then filler for as long as the policy likes, on which no reward depends.
+    """Sample a task: the first token is the answer; then follow filler tokens that do not change the reward.
 
-    Each question has two states in which filler is written. To each of its answers belongs one of them: with
-    a chance of `sense` the one that tells whether the answer is right, else either one.
+    Each question has two states for filler. Each answer of the question leads to one of them: with
+    probability `sense` to the state that says whether the answer is right, otherwise to a random one.
 
     Args:
-      seed: of the task.
-      sense: how often the state tells; None to draw it, 0 for a single state.
-      luck: whether some labels are random.
+      seed: seed of the task.
+      sense: probability that the state says whether the answer is right; sampled if None; 0 for a single
+        state.
+      luck: if true, some labels are random.
 
     Returns:
-      The task; how many of a question's prompts have each answer for their label, (questions, V) as a share;
-      and whether filler after an answer is written in the question's first such state, (questions, V).
+      The task; (questions, V) the fraction of a question's prompts that have each answer as their label; and
+      (questions, V) true if the filler after an answer is in the question's first filler state.
     """
     generator = np.random.default_rng([seed, 0, 1])
     questions, answers = int(generator.integers(4, 17)), int(generator.integers(3, 9))
@@ -78,13 +79,13 @@ def _judge(labels: Integers, prompts: Integers, tokens: Integers, mask: Bools) -
 
 
 def expected_lengths(logits: Floats, among: Floats, sure: Bools, budget: int) -> Floats:
-    """(..., M) expected tokens of some kinds of completions: the answer, and filler until the budget ends it.
+    """Return (..., M) the expected number of tokens for some kinds of completions, up to the budget.
 
-    Token k + 2 is written if the k tokens between the answer and it were filler.
+    Token k + 2 is written if the k tokens between it and the answer are filler.
 
     Args:
-      logits: (..., N, V) of the policy.
-      among: (M, questions, V) the share of a question's prompts with which each answer is of the kind.
+      logits: (..., N, V) logits of the policy.
+      among: (M, questions, V) fraction of a question's prompts for which each answer belongs to the kind.
       sure: (questions, V) as returned by `answer_and_talk`.
       budget: longest completion in tokens.
     """

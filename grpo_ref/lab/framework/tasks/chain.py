@@ -1,8 +1,8 @@
-"""A task of many steps, of which a prompt needs more or fewer: difficulty is the number of steps.
+"""A task of several steps, in which the difficulty of a prompt is its number of steps.
 
-Prompt "3:" starts at step 3 and needs steps 3, 2 and 1. In every step one of the moves is right, always the
-same one; a prompt is solved if all of its steps are. Hard prompts go through the steps of the easier ones
-unless every prompt is given steps of its own.
+Prompt "3:" starts at step 3 and needs steps 3, 2 and 1. In every step one move is right, the same move in all
+steps. A prompt is solved if all of its steps are right. Hard prompts share the steps of the easier prompts,
+unless every prompt has separate steps.
 """
 
 from dataclasses import replace
@@ -15,9 +15,9 @@ from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.task import END, Task
 
 RIGHT = 0
-"""The right move; a policy that starts uniform has no hint of it."""
+"""The right move. A uniform initial policy does not favour it."""
 COPIES = 5
-"""Of every prompt in a drawn task; the policy cannot tell them apart."""
+"""Number of copies of every prompt in a sampled task, which look the same to the policy."""
 FAMILY = (
     "Prompts need 1 to L steps, L from 4 to 10, each with 2 to 5 moves of which one is right; hard prompts go"
     " through the steps of the easier ones. At first the hardest is solved with a chance of 1e-6 to 1e-2"
@@ -25,18 +25,18 @@ FAMILY = (
     " of the pool, the others the rest evenly. For up to 20 % of the prompts one step needs another move,"
     " which cannot be learned."
 )
-"""How `drawn_chain` draws its tasks."""
+"""Description of how `drawn_chain` samples its tasks."""
 
 
 def chain(*, longest: int = 10, moves: int = 4, hardest_share: float, shared: bool = True) -> Task:
-    """One prompt for each number of steps.
+    """Return a task with one prompt for each number of steps.
 
     Args:
-      longest: steps of the hardest prompt; the easiest has one.
-      moves: choices in every step, so a prompt of k steps is solved at first with a chance of moves to the
-        power of -k.
-      hardest_share: how often the hardest prompt is drawn; the others share the rest evenly.
-      shared: whether prompts share their last steps, or have nothing in common.
+      longest: number of steps of the hardest prompt; the easiest has one step.
+      moves: number of moves in every step. At first, a prompt of k steps is solved with probability
+        moves^-k.
+      hardest_share: sampling probability of the hardest prompt; the other prompts share the rest evenly.
+      shared: if true, prompts share their last steps; otherwise they have nothing in common.
 
     Returns:
       A task with one criterion, "solved".
@@ -68,7 +68,7 @@ def _solved(prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
 
 
 def pass_rates(task: Task, logits: Floats) -> Floats:
-    """How likely each prompt of a `chain` is solved: the product over its steps, nothing sampled.
+    """Return the exact probability that each prompt of a `chain` is solved, a product over its steps.
 
     Args:
       task: a chain.
@@ -84,15 +84,15 @@ def pass_rates(task: Task, logits: Floats) -> Floats:
 
 
 def drawn_chain(seed: int, *, shared: bool = True, chance: float = 0.0) -> tuple[Task, Task]:
-    """A task of the family: `COPIES` of each prompt of a chain, some of which need another move somewhere.
+    """Sample a task with `COPIES` of each prompt of a chain, some of which need another move in one step.
 
     Args:
-      seed: of the task.
+      seed: seed of the task.
       shared: as in `chain`.
-      chance: with which the hardest prompt is solved at first; 0 to draw it.
+      chance: initial probability that the hardest prompt is solved; sampled if 0.
 
     Returns:
-      The task; and the chain without copies and wrong labels, for `pass_rates`.
+      The task, and the chain without copies and wrong labels, for `pass_rates`.
     """
     generator = np.random.default_rng([seed, 0, 1])
     longest, moves = int(generator.integers(4, 11)), int(generator.integers(2, 6))
@@ -118,7 +118,7 @@ def drawn_chain(seed: int, *, shared: bool = True, chance: float = 0.0) -> tuple
 
 
 def _log_odds(generator: np.random.Generator, longest: int, moves: int, chance: float) -> Floats:
-    """(longest,) logit of the right move in each step, the others' being 0; together they give the chance."""
+    """Return (longest,) the right move's logit in each step; all steps together have the given chance."""
     step = chance ** (1.0 / longest)
     noise = 0.5 * generator.normal(size=longest)
     odds: Floats = np.log((moves - 1) * step / (1.0 - step)) + noise - noise.mean()
@@ -126,7 +126,7 @@ def _log_odds(generator: np.random.Generator, longest: int, moves: int, chance: 
 
 
 def _as_asked(asked: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """Solved if the first moves are those that the prompt asks for."""
+    """Return 1 if the first moves are those that the prompt asks for, otherwise 0."""
     right = tokens == asked[prompts][..., None, : tokens.shape[-1]]
     solved: Floats = (right | ~mask).all(-1)[..., None].astype(np.float64)
     return solved

@@ -1,4 +1,4 @@
-"""Prompts with right answers, and rewards that are coins, whatever is answered."""
+"""Prompts with right answers, but with rewards that are random coins."""
 
 import zlib
 from functools import partial
@@ -11,13 +11,13 @@ from grpo_ref.learning.task import END, Task
 
 
 def answers(logits: Floats, right: Integers, *, pays: Literal["coin", "right"], seed: int) -> Task:
-    """Prompts that are answered with some letters, and a reward that is a coin or the truth.
+    """Return a task whose reward is either a random coin or the right answer.
 
     Args:
-      logits: (Q, T, V) of the reference.
-      right: (Q, T) the right answer to each prompt.
-      pays: which of the criteria "coin" and "right" is the reward.
-      seed: of the coins.
+      logits: (Q, T, V) logits of the reference.
+      right: (Q, T) right answer to each prompt.
+      pays: criterion that is the reward, "coin" or "right".
+      seed: seed of the coins.
     """
     prompts, length, letters = logits.shape
     states = np.arange(prompts * length)
@@ -38,9 +38,9 @@ def answers(logits: Floats, right: Integers, *, pays: Literal["coin", "right"], 
 
 
 def _judge(right: Integers, seed: int, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """A fair coin for each completion, whatever it says, and whether it is right.
+    """Return a fair coin for each completion, and 1 if the completion is right.
 
-    The coins of a run are drawn anew for each batch: what the batch says is the seed.
+    The coins differ from batch to batch, because the content of the batch is their seed.
     """
     batches = tokens.reshape(-1, *tokens.shape[-3:]).astype(np.int64)
     seeds = [[seed, zlib.crc32(np.ascontiguousarray(batch).tobytes())] for batch in batches]

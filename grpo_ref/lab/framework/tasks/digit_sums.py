@@ -1,6 +1,6 @@
-"""A family of sums of digits, of which a part is known at the start and a part of the labels is wrong.
+"""A distribution of tasks with sums of digits, partly known at the start and with some wrong labels.
 
-The claims about the size of groups share it, with what they run on it.
+The claims about the group size share these tasks and their arms.
 """
 
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ from grpo_ref.recipes import TWO_GRPO, Recipe
 from grpo_ref.tasks.arithmetic import EOS, arithmetic
 
 COPIES = 20
-"""Prompts that ask the same question; the policy does not see which of them it answers."""
+"""Number of prompts that ask the same question. They look the same to the policy."""
 PROMPTS, UPDATES = 16, 80
-"""Per batch, and batches, where nothing else is said."""
+"""Default number of prompts per batch, and of batches."""
 PLAIN = replace(TWO_GRPO, kl_coef=0.0)
-"""GRPO with the population's standard deviation, so that a pair gets -1 and 1, and no KL penalty."""
+"""GRPO without a KL penalty, with ddof = 0, so that a pair of different rewards has advantages -1 and 1."""
 FAMILY = (
     "Sums of digits: all questions a+b with a and b up to a number from 2 to 9, so 9 to 100 questions that"
     " share nothing, each in several copies that the policy cannot tell apart. At first 2 to 50 % of the"
@@ -35,7 +35,7 @@ MEASURED = (
     " of the training, by which the learning rate is chosen; for the curves, over each tenth of it."
 )
 PARTS = 10
-"""Of the training, over each of which a curve is averaged."""
+"""Number of parts of a training run; curves are averaged over each part."""
 SHARES = tuple((part + 1) / PARTS for part in range(PARTS))
 RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0, 10.0), by="final correct")
 
@@ -43,14 +43,14 @@ RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0, 10.0), by="final correct")
 def digit_sums(
     generator: np.random.Generator, *, largest: int, known: float, mislabelled: float, copies: int = COPIES
 ) -> Task:
-    """Sums of digits with one reward: 1 for the answer that the label asks for.
+    """Return a task of sums of digits, with reward 1 for the answer that the label asks for.
 
     Args:
-      generator: of the difficulties and of the wrong labels.
-      largest: a and b run from 0 to this.
-      known: chance of the right answer to a question of median difficulty, before training.
-      mislabelled: share of all prompts whose label is the answer to another question.
-      copies: prompts that ask the same question.
+      generator: random generator of the difficulties and of the wrong labels.
+      largest: largest digit; a and b run from 0 to this number.
+      known: initial probability of the right answer to a question of median difficulty.
+      mislabelled: fraction of all prompts whose label is the answer to another question.
+      copies: number of prompts that ask the same question.
     """
     max_length = len(str(2 * largest)) + 1
     task = arithmetic(largest=largest, max_length=max_length, format_weight=0.0)
@@ -71,12 +71,12 @@ def digit_sums(
 
 
 def _as_labelled(task: Task, labels: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """The rewards that an answer would have for the question that its label belongs to."""
+    """Return the rewards of the answers for the question to which the label belongs."""
     return task.verify(labels[prompts], tokens, mask)
 
 
 def _partly_known(generator: np.random.Generator, largest: int, max_length: int, known: float) -> Floats:
-    """(N, V) logits whose right answers have a chance of `known`, in logits give or take 1."""
+    """Return (N, V) logits that give the right answers the probability `known`, plus or minus 1 in logits."""
     sums = [str(a + b) for a in range(largest + 1) for b in range(largest + 1)]
     noise = generator.normal(size=len(sums))
     chances = 1.0 / (1.0 + np.exp(-(np.log(known / (1.0 - known)) + noise)))
@@ -90,7 +90,7 @@ def _partly_known(generator: np.random.Generator, largest: int, max_length: int,
 
 
 def drawn_sums(seed: int, **fixed: Any) -> Task:
-    """A task of the family, or one with some arguments of `digit_sums` as they are told."""
+    """Sample a task, with some arguments of `digit_sums` given."""
     generator = np.random.default_rng([seed, 0, 1])
     drawn = {
         "largest": int(generator.integers(2, 10)),
@@ -101,7 +101,7 @@ def drawn_sums(seed: int, **fixed: Any) -> Task:
 
 
 def labelled_answers(task: Task) -> tuple[Integers, Bools]:
-    """Tokens and mask, two (Q, T): the answer that each prompt's label asks for."""
+    """Return tokens and mask (Q, T) of the answer that each prompt's label asks for."""
     spelled = [[*map(int, str(number)), EOS] for number in range(10 ** (task.max_length - 1))]
     tokens = np.array([[*one, *[0] * (task.max_length - len(one))] for one in spelled])
     mask = np.arange(task.max_length) < np.array([len(one) for one in spelled])[:, None]
@@ -114,12 +114,12 @@ def labelled_answers(task: Task) -> tuple[Integers, Bools]:
 def learned(
     *, recipe: Recipe, seeds: int, seed: int, fixed: Mapping[str, Any] | None = None, **config: Any
 ) -> Measures:
-    """Train on a task of the family; curves are over the `PARTS` of the training.
+    """Train on a sampled task; curves are averaged over the `PARTS` of the training run.
 
     Args:
-      recipe: the algorithm.
-      seeds, seed: number of independent runs, and the base of their random numbers and of the task.
-      fixed: what of the task is not drawn.
+      recipe: the recipe.
+      seeds, seed: number of independent runs; base seed of their random numbers and of the task.
+      fixed: settings of the task that are not sampled.
       config: fields of `TrainConfig`; `updates` is a multiple of `PARTS`.
     """
     task = drawn_sums(seed, **(fixed or {}))
@@ -131,11 +131,11 @@ def learned(
 def learning(
     group_size: int, prompts: int, updates: int = UPDATES, *, recipe: Recipe = PLAIN, **fixed: Any
 ) -> Arm:
-    """Training with so many completions per prompt, prompts per batch and batches, at its learning rate."""
+    """Return an arm with these sizes of batch and run, at its best learning rate."""
     sizes = {"group_size": group_size, "prompts": prompts, "updates": updates}
     return tuned(learned, RATES, recipe=recipe, **sizes, fixed=fixed)
 
 
 def label(group_size: int, prompts: int) -> str:
-    """The name of the arm."""
+    """Return the label of an arm."""
     return f"{prompts} prompts x {group_size}"

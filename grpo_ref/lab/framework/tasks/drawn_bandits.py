@@ -1,4 +1,4 @@
-"""A family of bandits and policies: how many arms there are, how they pay, how sure the policy is."""
+"""A distribution of bandits and policies, with different numbers of arms, rewards and entropies."""
 
 from typing import NamedTuple
 
@@ -14,11 +14,11 @@ FAMILY = (
 
 
 class Kind(NamedTuple):
-    """What is drawn for a task; payoffs and policies are drawn by it.
+    """Parameters of a task, from which rewards and policies are sampled.
 
     Attributes:
       arms: number of tokens.
-      evenness: parameter of the payoffs' beta distribution.
+      evenness: parameter of the beta distribution of the mean rewards.
       sharpness: standard deviation of the policy's logits.
     """
 
@@ -27,14 +27,14 @@ class Kind(NamedTuple):
     sharpness: float
 
     def draw(self, generator: np.random.Generator, contexts: int) -> tuple[Floats, Floats]:
-        """Two (contexts, arms): mean rewards and logits."""
+        """Sample mean rewards and logits, (contexts, arms) each."""
         shape = (contexts, self.arms)
         means = generator.beta(self.evenness, self.evenness, shape)
         return means, self.sharpness * generator.normal(size=shape)
 
 
 def drawn_kind(generator: np.random.Generator, *, most_arms: int) -> Kind:
-    """A kind of bandit with 2 to so many arms."""
+    """Sample the parameters of a bandit with 2 to `most_arms` arms."""
     return Kind(
         arms=int(generator.integers(2, most_arms + 1)),
         evenness=float(np.exp(generator.uniform(np.log(0.1), 0.0))),

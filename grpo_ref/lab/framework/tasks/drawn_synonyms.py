@@ -1,6 +1,6 @@
-"""A family of prompts with several right answers, and how many of them a policy still gives.
+"""A distribution of tasks with several right answers, and measures of how many of them a policy gives.
 
-The claims about collapse share it.
+The claims about collapse share these tasks.
 """
 
 from dataclasses import replace
@@ -27,9 +27,9 @@ from grpo_ref.learning.task import Task
 from grpo_ref.recipes import Recipe
 
 VARIANTS = 8
-"""Of each prompt; the policy does not see which of them it answers."""
+"""Number of variants of each prompt. They look the same to the policy."""
 TRIES = 16
-"""Samples for a prompt, in which different right answers are counted."""
+"""Number of samples per prompt, among which different right answers are counted."""
 FAMILY = (
     f"{PROMPTS} prompts have answers of two tokens out of {VOCABULARY}, several of them right and equally"
     " good. How many of the 64 are right (2 to 6), how much more the reference likes their tokens (by 0 to 2"
@@ -39,12 +39,12 @@ FAMILY = (
 
 
 class Drawn(NamedTuple):
-    """A task of the family.
+    """A sampled task.
 
     Attributes:
-      task: with a criterion "right".
+      task: task with the criterion "right".
       answers: (prompts, right, 2) tokens of the right answers.
-      group_size: completions per prompt.
+      group_size: number of completions per prompt.
     """
 
     task: Task
@@ -55,14 +55,14 @@ class Drawn(NamedTuple):
 def drawn_synonyms(
     seed: int, *, right: int | None = None, wrong: int | None = None, hint: float | None = None
 ) -> Drawn:
-    """A task of the family.
+    """Sample a task.
 
     Args:
-      seed: of the task.
-      right: right answers per prompt, if they are not drawn.
-      wrong: of the `VARIANTS` verdicts on every answer, those that are wrong, if they are not drawn; with
-        half of them no answer is better than another.
-      hint: by how many nats the reference likes the tokens of right answers more, if that is not drawn.
+      seed: seed of the task.
+      right: number of right answers per prompt; sampled if not given.
+      wrong: number of wrong verdicts among the `VARIANTS` verdicts on each answer; sampled if not given. If
+        half of them are wrong, no answer is better than another.
+      hint: nats by which the reference prefers the tokens of right answers; sampled if not given.
     """
     generator = np.random.default_rng([seed, 5])
     drawn_right, drawn_wrong = int(generator.integers(2, 7)), int(generator.integers(0, 3))
@@ -87,13 +87,13 @@ def drawn_synonyms(
 
 
 def _rows(answers: Integers) -> tuple[Integers, Integers]:
-    """(prompts, right) states in which the first and the second token of each answer are said."""
+    """Return (prompts, right) the states of the first and of the second token of each answer."""
     roots = np.broadcast_to(np.arange(PROMPTS)[:, None] * (1 + VOCABULARY), answers.shape[:-1])
     return roots, roots + 1 + answers[..., 0]
 
 
 def _verdicts(generator: np.random.Generator, answers: Integers, wrong: int) -> Floats:
-    """(all prompts, V, V) rewards; of the variants' verdicts on each answer, exactly so many are wrong."""
+    """Return (all prompts, V, V) rewards; for each answer, exactly `wrong` variants have a wrong verdict."""
     is_right = np.zeros((PROMPTS, 1, VOCABULARY, VOCABULARY), dtype=bool)
     is_right[np.arange(PROMPTS)[:, None], 0, answers[..., 0], answers[..., 1]] = True
     places = random_orders(generator, (PROMPTS, VARIANTS, VOCABULARY, VOCABULARY), axis=1)
@@ -107,20 +107,21 @@ def _judge(verdicts: Floats, prompts: Integers, tokens: Integers, mask: Bools) -
 
 
 def chances(log_probs: Floats, answers: Integers) -> Floats:
-    """(..., prompts, right) how likely a policy (..., N, V) gives each right answer."""
+    """Return (..., prompts, right) the probability of each right answer under policies (..., N, V)."""
     first, second = _rows(answers)
     found: Floats = np.exp(log_probs[..., first, answers[..., 0]] + log_probs[..., second, answers[..., 1]])
     return found
 
 
 def different(found: Floats) -> Floats:
-    """(...) how many different right answers `TRIES` samples for a prompt have, on average.
+    """Return (...) the expected number of different right answers in `TRIES` samples for a prompt.
 
-    Σₐ 1 - (1 - pₐ)^TRIES, mean of the prompts: more for a policy that is right more often, and for one that
-    is varied.
+        Σₐ 1 - (1 - pₐ)^TRIES,    averaged over the prompts
+
+    The number is larger if a policy is right more often, and if its answers are more diverse.
 
     Args:
-      found: (..., prompts, right) the chance p of each right answer.
+      found: (..., prompts, right) probability p of each right answer.
 
     >>> round(float(different(np.array([[1.0, 0.0]]))), 6)
     1.0
@@ -132,18 +133,18 @@ def different(found: Floats) -> Floats:
 def answered(
     drawn: Drawn, recipe: Recipe, record: tuple[str, ...], *, seeds: int, seed: int, **config: Any
 ) -> dict[str, Floats]:
-    """Train, and keep the curves of some metrics and of what the policy does at temperature 1, exactly.
+    """Train, and return curves of some metrics and of exact measures of the policy at temperature 1.
 
     Args:
-      drawn: the task.
-      recipe: the algorithm.
+      drawn: the sampled task.
+      recipe: the recipe.
       record: metrics of `train` to keep.
-      seeds, seed: number of independent runs, and the base of their random numbers.
+      seeds, seed: number of independent runs; base seed of their random numbers.
       config: fields of `TrainConfig` that differ from `TRAINING`.
 
     Returns:
-      Name -> (S, updates): what is recorded, "modes" (see `modes`), "right" (share of right answers) and
-      "different" (see `different`).
+      Name -> (S, updates): the recorded metrics, "modes" (see `modes`), "right" (fraction of right answers)
+      and "different" (see `different`).
     """
     task, answers, group_size = drawn
     settings = config_for(task, **{**TRAINING, "group_size": group_size, **config}, seeds=seeds, seed=seed)
@@ -169,6 +170,6 @@ EXACT = {"modes": modes, "right": _right, "different": _different}
 
 
 def at_start(drawn: Drawn) -> dict[str, float]:
-    """Each of the exact measures of the reference."""
+    """Return the exact measures of the reference."""
     start = log_softmax(drawn.task.ref_logits)
     return {name: float(measure(start, drawn.answers)) for name, measure in EXACT.items()}

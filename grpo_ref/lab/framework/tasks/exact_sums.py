@@ -1,4 +1,4 @@
-"""Sums of digits: how right and how undecided a policy is, computed exactly from its table."""
+"""Exact accuracy and entropy of a policy on sums of digits, computed from its table."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -13,7 +13,7 @@ from grpo_ref.tasks.arithmetic import EOS
 
 
 class Learner(Protocol):
-    """Whatever has a table."""
+    """An object with a table of logits."""
 
     @property
     def params(self) -> Floats:
@@ -21,14 +21,14 @@ class Learner(Protocol):
 
 
 def exact(task: Task) -> dict[str, Callable[[Learner], Floats]]:
-    """What `curves` measures of the state after each update: "correct" and "entropy", (S,) each.
+    """Return the measures "correct" and "entropy" of a state, (S,) each, for `curves`.
 
     Args:
-      task: made by `digit_sums`.
+      task: task made by `digit_sums`.
 
     Returns:
-      "correct", the share of right completions by the labels, and "entropy" in nats per token, both at
-      temperature 1 and in expectation over prompts and completions.
+      "correct", the fraction of right completions by the labels, and "entropy" in nats per token. Both
+      are expectations over prompts and completions at temperature 1.
     """
     tokens, mask = labelled_answers(task)
     places = np.arange(task.max_length)

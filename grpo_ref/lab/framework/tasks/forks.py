@@ -1,4 +1,4 @@
-"""Long completions of which most tokens are nearly certain, and few are forks."""
+"""Long completions in which most tokens are nearly certain, and a few tokens are forks."""
 
 from functools import partial
 
@@ -8,15 +8,15 @@ from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.learning.task import END, Task
 
 VARIANTS = 10
-"""Of each prompt."""
+"""Number of variants of each prompt."""
 
 
 def forks(seed: int, *, stubborn: int) -> Task:
-    """A drawn task: long completions of which every token must be right, most of them nearly certain.
+    """Sample a task with long completions, in which every token must be right and most are nearly certain.
 
     Args:
-      seed: of all that is drawn.
-      stubborn: in so many places of each prompt the reference is nearly certain of a wrong token.
+      seed: seed of the task.
+      stubborn: number of places of each prompt where the reference is nearly certain of a wrong token.
 
     Returns:
       A task with the criterion "right".
@@ -50,7 +50,7 @@ def forks(seed: int, *, stubborn: int) -> Task:
 
 
 def _logits(generator: np.random.Generator, liked: Integers, chance: Floats, letters: int) -> Floats:
-    """(Q T, V) logits under which the liked tokens (Q, T) have these chances, and the others vary."""
+    """Return (Q T, V) logits that give the liked tokens (Q, T) these probabilities; the others vary."""
     logits = 0.5 * generator.normal(size=(liked.size, letters))
     rows, tokens, chances = np.arange(liked.size), liked.reshape(-1), chance.reshape(-1)
     rest = np.exp(logits).sum(-1) - np.exp(logits[rows, tokens])
@@ -61,7 +61,7 @@ def _logits(generator: np.random.Generator, liked: Integers, chance: Floats, let
 def _labels(
     generator: np.random.Generator, right: Integers, is_fork: Bools, luck: float, letters: int
 ) -> Integers:
-    """(Q VARIANTS, T) what each variant asks for: some, by luck, another token in one of the forks."""
+    """Return (Q VARIANTS, T) the tokens that each variant asks for; some ask for another token at a fork."""
     labels = np.repeat(right, VARIANTS, axis=0)
     wrong = np.flatnonzero(generator.random(len(labels)) < luck)
     labels[wrong, is_fork.argmax(-1)[wrong // VARIANTS]] += generator.integers(1, letters, len(wrong))

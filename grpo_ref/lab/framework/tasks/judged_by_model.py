@@ -1,4 +1,4 @@
-"""Completions with a hidden quality, and a reward model that scores them: distorted, noisy or by a test."""
+"""Completions with a hidden quality, and a reward model whose scores are distorted, noisy or binary."""
 
 from functools import partial
 from typing import Literal
@@ -11,7 +11,7 @@ from grpo_ref.learning.task import END, Task
 
 Scores = Literal["exact", "distorted", "noisy", "normal noise", "binary", "jittered"]
 JITTER = 1e-3
-"""Standard deviation of errors that are too small to matter, beside a reward of 0 or 1."""
+"""Standard deviation of errors that are negligible beside a reward of 0 or 1."""
 FAMILY = (
     "4 to 24 prompts share nothing; completions have 1 to 4 tokens out of 4 to 10, each with a quality that"
     " is uniform from 0 to 1, and the hidden quality is their mean. Groups have 4, 8 or 16 completions. The"
@@ -19,21 +19,21 @@ FAMILY = (
     " or from -30 to -3; errors, one for each text, have a scale of 0.02 to 0.5 (all log-uniform); a test is"
     " passed by 5 to 50 % of all texts."
 )
-"""How `judged_by_model` draws its tasks."""
+"""Description of how `judged_by_model` samples its tasks."""
 
 
 def judged_by_model(seed: int, scores: Scores) -> Task:
-    """The reward is a score, always the same to the same text.
+    """Sample a task whose reward is a score; equal texts have equal scores.
 
     Args:
-      seed: of the task.
-      scores: "exact", the quality itself; "distorted", a steep function of it, in the same order; "noisy" or
-        "normal noise", the quality plus a Cauchy or a normal error; "binary", whether the test is passed;
-        "jittered", the same plus an error that is too small to matter.
+      seed: seed of the task.
+      scores: "exact", the quality itself; "distorted", a steep increasing function of the quality; "noisy" or
+        "normal noise", the quality plus a Cauchy or a normal error; "binary", 1 if the text passes a test,
+        otherwise 0; "jittered", the binary score plus a negligible error.
 
     Returns:
-      A task with the criteria "score" and "gain", which is only watched: the quality on a scale from 0, that
-      of the reference, to 1, the best.
+      A task with the criteria "score" and "gain". "gain" does not count for the reward: it is the quality on
+      a scale from 0 (the reference) to 1 (the best text).
     """
     generator = np.random.default_rng([seed, 0, 1])
     prompts, choices = int(generator.integers(4, 25)), int(generator.integers(4, 11))
@@ -71,7 +71,7 @@ def judged_by_model(seed: int, scores: Scores) -> Task:
 
 
 def _quality(qualities: Floats, prompts: Integers, tokens: Integers) -> Floats:
-    """(..., P, G) of completions (..., P, G, T)."""
+    """Return the quality (..., P, G) of completions (..., P, G, T)."""
     mean: Floats = qualities[prompts[..., None, None], np.arange(tokens.shape[-1]), tokens].mean(-1)
     return mean
 
@@ -87,7 +87,7 @@ def _judge(
     tokens: Integers,
     mask: Bools,
 ) -> Floats:
-    """(..., P, G, 2): the model's score, and the quality between bounds."""
+    """Return (..., P, G, 2): the model's score, and the quality on the scale of "gain"."""
     quality = _quality(qualities, prompts, tokens)
     text = (tokens * qualities.shape[-1] ** np.arange(tokens.shape[-1])).sum(-1)
     score = {

@@ -1,4 +1,4 @@
-"""A family of names and judges: each judge rewards a property, and cannot tell whether a name is real."""
+"""A distribution of tasks in which a judge rewards a property of names, whether or not a name is real."""
 
 from dataclasses import replace
 from functools import partial
@@ -17,24 +17,24 @@ from grpo_ref.tasks.names import EOS, VOWEL, Goal, alternates, names
 from grpo_ref.training import iter_train
 
 SHARES = (0.03, 0.5)
-"""Between which lies the share of the names of the census that have the property."""
+"""Range of the fraction of the census names that have the property."""
 SMOOTH = 10
-"""Updates over which a curve is averaged before it is asked where a reward is first reached."""
+"""Number of updates over which a curve is averaged before a reward is looked up in it."""
 LOOKED_AT = 128
-"""Names that a policy writes to see how many of them differ."""
+"""Number of names that a policy writes to count how many differ."""
 
 
 def judged_names(seed: int, **fixed: Any) -> Task:
-    """A reference that is an n-gram model of the names of the census, and a property.
+    """Sample a task with an n-gram model of the census names as the reference, and a property.
 
     Args:
-      seed: of all that is drawn: how many letters the reference sees (1 to 3), how often it must have seen
-        them (8 to 100 times), and the property.
-      fixed: arguments of `names` that are not drawn.
+      seed: seed of the number of letters that the reference sees (1 to 3), of how often it must have seen
+        these (8 to 100 times), and of the property.
+      fixed: arguments of `names` that are not sampled.
 
     Returns:
-      A task with the criteria "property", "real_name" and "wanted", which is both; only the first counts, the
-      others have weight 0 and are only watched.
+      A task with the criteria "property", "real_name" and "wanted" (both). Only "property" counts for the
+      reward; the others have weight 0.
     """
     generator = np.random.default_rng([seed, 5])
     min_count = int(np.exp(generator.uniform(np.log(8), np.log(100))))
@@ -50,7 +50,7 @@ def judged_names(seed: int, **fixed: Any) -> Task:
 
 
 def _property(generator: np.random.Generator) -> Goal:
-    """A length, a letter once or twice, a letter at the end, or vowels and consonants in turn."""
+    """Sample a property: a length, a letter once or twice, a last letter, or alternating vowels."""
     letter, times, shortest = (int(generator.integers(*ends)) for ends in ((0, EOS), (1, 3), (6, 10)))
     kinds = (partial(_lasts, shortest), partial(_has, letter, times), partial(_ends, letter))
     return (*kinds, partial(alternates, VOWEL))[int(generator.integers(4))]
@@ -72,14 +72,14 @@ def _ends(letter: int, letters: Integers, lengths: Integers) -> Bools:
 
 
 def written(prompts: Integers, tokens: Integers, mask: Bools) -> tuple[Integers, Integers]:
-    """Letters (..., P, G, 1 + T), the first one included, and how many they are (..., P, G)."""
+    """Return the letters (..., P, G, 1 + T), with the first letter, and their number (..., P, G)."""
     is_letter = mask & (tokens != EOS)
     first = np.broadcast_to(prompts[..., None, None], (*tokens.shape[:-1], 1))
     return np.concatenate([first, np.where(is_letter, tokens, 0)], axis=-1), 1 + is_letter.sum(-1)
 
 
 def _judge(task: Task, goal: Goal, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """(..., P, G, 3): does the finished name have the property, is it in the list, is it both?"""
+    """Return (..., P, G, 3): 1 if the finished name has the property, if it is in the list, and if both."""
     has_ended = (mask & (tokens == EOS)).any(-1)
     is_real = task.verify(prompts, tokens, mask)[..., 1]
     has_it = (goal(*written(prompts, tokens, mask)) & has_ended).astype(np.float64)
@@ -87,9 +87,10 @@ def _judge(task: Task, goal: Goal, prompts: Integers, tokens: Integers, mask: Bo
 
 
 def followed(task: Task, recipe: Recipe, config: TrainConfig) -> Measures:
-    """Curves of the "reward" and of the "real_name" of the batches, and what is written at the end.
+    """Train, and return curves of "reward" and "real_name", and measures of the names at the end.
 
-    Of names at the end, a share is "different", real and not yet written, and "useful", wanted as well.
+    At the end, "different" is the fraction of names that are real and not repeated, and "useful" the fraction
+    of names that also have the property.
     """
     rows, params = [], task.ref_logits
     for metrics, state in iter_train(task, recipe, config, metrics=("reward", "real_name")):
@@ -102,7 +103,7 @@ def followed(task: Task, recipe: Recipe, config: TrainConfig) -> Measures:
 
 
 def real_at(measures: Measures, rewards: Floats) -> Floats:
-    """(S,) the share of real names where the reward of a training is first so high, or else highest."""
+    """Return (S,) the fraction of real names where the reward is first reached, or else is highest."""
     reward, real = (
         np.lib.stride_tricks.sliding_window_view(measures[name], SMOOTH, axis=-1).mean(-1)
         for name in ("reward", "real_name")
@@ -113,7 +114,7 @@ def real_at(measures: Measures, rewards: Floats) -> Floats:
 
 
 def different_names(task: Task, params: Floats, criterion: str) -> Floats:
-    """(S,) of so many names that each policy writes, the share that meet a criterion and differ."""
+    """Return (S,) the fraction of a policy's names that meet a criterion and are not repeated."""
     drawn = sample(task, params, prompts=LOOKED_AT)
     letters, lengths = written(drawn.prompts, drawn.tokens, drawn.mask)
     rows = np.concatenate([letters, lengths[..., None]], axis=-1)[..., 0, :]

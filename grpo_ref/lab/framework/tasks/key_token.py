@@ -1,4 +1,4 @@
-"""A task in which a rare token, as "wait", opens the way to an answer that can be known."""
+"""A task in which a rare token, such as "wait", leads to a state where the answer can be learned."""
 
 from functools import partial
 
@@ -9,7 +9,7 @@ from grpo_ref.lab.framework.tasks.orders import random_orders
 from grpo_ref.learning.task import END, Task
 
 KEY = 0
-"""The token that stands for "wait"."""
+"""Index of the token "wait"."""
 
 
 def key_token(
@@ -22,19 +22,19 @@ def key_token(
     variants: int = 10,
     seed: int,
 ) -> Task:
-    """Think first: a rare token opens a second step, in which the right answer can be known.
+    """Return a task in which a rare token leads to a second step, where the right answer can be learned.
 
-    Without that token an answer is a guess, right for a share of the variants of a context, which look the
-    same to the policy. After it there is one right answer, which can be learned.
+    Without the rare token, an answer is a guess: it is right for a fraction of the variants of a context,
+    which look the same to the policy. After the rare token, one answer is right for all variants.
 
     Args:
-      contexts: what the policy can tell apart, besides the step that it is in.
+      contexts: number of contexts that the policy distinguishes, in each step.
       tokens: size of the vocabulary.
-      probability: of the rare token at the start.
-      known: probability of the right answer after it, at the start.
-      luck: the share of variants for which a guess is right.
+      probability: initial probability of the rare token.
+      known: initial probability of the right answer after the rare token.
+      luck: fraction of variants for which a guess is right.
       variants: number of prompts per context.
-      seed: of answers and luck.
+      seed: seed of the answers and of the right guesses.
     """
     generator = np.random.default_rng(seed)
     answers = generator.integers(1, tokens, size=contexts)

@@ -1,4 +1,4 @@
-"""A family of questions that look alike to the policy but need not have the same answer: exact pass@k."""
+"""A distribution of tasks whose questions look the same but may have different answers, with exact pass@k."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from grpo_ref.learning.task import Task
 from grpo_ref.recipes import Recipe
 
 ALIKE = 10
-"""Prompts of each kind; the policy sees the kind and not the prompt."""
+"""Number of prompts of each kind. The policy sees the kind and not the prompt."""
 UNUSUAL = 3
-"""Answers of a kind besides its usual one."""
+"""Number of answers of a kind other than the usual answer."""
 FAMILY = (
     f"Questions of 4 to 24 kinds, {ALIKE} of each kind, which look the same to the policy. An answer has 2 or"
     " 3 tokens of 4 to 8, and every beginning is a state of its own. At first 2 to 50 % of the answers of a"
@@ -29,19 +29,19 @@ FAMILY = (
 ATTEMPTS = tuple(2**power for power in range(11))
 """Numbers of attempts k for which pass@k is computed."""
 MANY = 256
-"""The number of attempts that counts as many; the papers' largest k."""
+"""Number of attempts that counts as large: the largest k of the papers."""
 ON_THE_WAY = 0.8
-"""Share of the way from the first pass@1 to the best one, at which arms are compared."""
+"""Fraction of the way from the initial pass@1 to the best pass@1, at which arms are compared."""
 SIZES: Mapping[str, Any] = {"updates": 150, "prompts": 16, "group_size": 8}
 
 
 @dataclass(frozen=True)
 class Lookalikes:
-    """A task of the family.
+    """A sampled task.
 
     Attributes:
-      task: with one criterion, "right".
-      states, tokens: (Q, T) where and what the policy has to choose for the right answer of each prompt.
+      task: task with the criterion "right".
+      states, tokens: (Q, T) states and tokens of the right answer of each prompt.
     """
 
     task: Task
@@ -49,21 +49,21 @@ class Lookalikes:
     tokens: Integers
 
     def chances(self, logits: Floats) -> Floats:
-        """(..., Q) how likely one attempt at each prompt is right; logits (..., N, V)."""
+        """Return (..., Q) the probability that one attempt is right, for logits (..., N, V)."""
         log_probs = log_softmax(logits)
         chances: Floats = np.exp(log_probs[..., self.states, self.tokens].sum(-1))
         return chances
 
     @property
     def best(self) -> float:
-        """The highest pass@1: the commonest answer to each kind of questions."""
+        """Highest possible pass@1, which the most common answer to each kind of question reaches."""
         kinds = self.tokens.reshape(-1, ALIKE, self.tokens.shape[-1])
         alike = (kinds[:, :, None, :] == kinds[:, None, :, :]).all(-1).sum(-1)
         return float(alike.max(-1).mean() / ALIKE)
 
 
 def drawn_lookalikes(seed: int, **fixed: Any) -> Lookalikes:
-    """A task of the family, or one with some arguments of `lookalikes` as they are told."""
+    """Sample a task, with some arguments of `lookalikes` given."""
     generator = np.random.default_rng([seed, 7])
     drawn = {
         "kinds": int(generator.integers(4, 25)),
@@ -78,14 +78,14 @@ def drawn_lookalikes(seed: int, **fixed: Any) -> Lookalikes:
 def lookalikes(
     generator: np.random.Generator, *, kinds: int, vocabulary: int, length: int, known: float, unusual: float
 ) -> Lookalikes:
-    """Questions whose reward is 1 for their one right answer.
+    """Return a task with one right answer per question, whose reward is 1.
 
     Args:
-      generator: of answers and logits.
-      kinds: what the policy can tell apart.
-      vocabulary, length: tokens to choose from, and tokens of every answer.
-      known: chance of the usual answer of a kind of median difficulty, before training.
-      unusual: share of the prompts with another answer than the usual one of their kind.
+      generator: random generator of answers and logits.
+      kinds: number of kinds of questions that the policy distinguishes.
+      vocabulary, length: size of the vocabulary, and number of tokens of every answer.
+      known: initial probability of the usual answer to a kind of median difficulty.
+      unusual: fraction of the prompts whose answer is not the usual answer of their kind.
     """
     nodes = node_count(vocabulary, length)
     numbers = np.stack([generator.permutation(vocabulary**length)[: 1 + UNUSUAL] for _ in range(kinds)])
@@ -122,12 +122,12 @@ def _judge(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) 
 
 
 def pass_at(chances: Floats, attempts: Sequence[int] = ATTEMPTS) -> Floats:
-    """pass@k: how likely at least one of k independent attempts is right, a mean over the prompts.
+    """Return pass@k, the probability that at least one of k independent attempts is right.
 
         pass@k = mean over prompts of 1 - (1 - p)ᵏ
 
     Args:
-      chances: (..., Q) p of each prompt.
+      chances: (..., Q) probability p that one attempt at a prompt is right.
       attempts: K values of k.
 
     Returns:
@@ -143,17 +143,17 @@ def pass_at(chances: Floats, attempts: Sequence[int] = ATTEMPTS) -> Floats:
 def tried(
     *, recipe: Recipe | None, seeds: int, seed: int, fixed: Mapping[str, Any] | None = None, **config: Any
 ) -> Measures:
-    """Train on a task of the family, and compute pass@k at temperature 1, nothing sampled.
+    """Train on a sampled task, and compute the exact pass@k at temperature 1.
 
     Args:
-      recipe: the algorithm; None for the policy before any training.
-      seeds, seed: number of independent runs, and the base of their random numbers and of the task.
-      fixed: what of the task is not drawn.
+      recipe: the recipe; None for the policy before training.
+      seeds, seed: number of independent runs; base seed of their random numbers and of the task.
+      fixed: settings of the task that are not sampled.
       config: fields of `TrainConfig`.
 
     Returns:
-      "pass@k" (S, K), and "pass@1" and so on (S,), all means over the last fifth of the updates; and
-      "pass@256 on the way", where pass@1 has first come most of its way, or at the end if it never does.
+      "pass@k" (S, K), and "pass@1" and so on (S,), averaged over the last fifth of the updates. "pass@256 on
+      the way" is pass@256 when pass@1 has first come most of the way to its best value, or else at the end.
     """
     drawn = drawn_lookalikes(seed, **(fixed or {}))
     start = pass_at(drawn.chances(drawn.task.ref_logits))

@@ -1,4 +1,4 @@
-"""Short completions whose payoffs have luck in them: a family in which the values of all states are known."""
+"""A distribution of tasks with short completions and noisy rewards, in which all state values are known."""
 
 from functools import partial
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from grpo_ref.lab.framework.tasks.trees import (
 from grpo_ref.learning.task import Task
 
 ALIKE = 20
-"""Prompts of each kind; the policy sees the kind and not the prompt."""
+"""Number of prompts of each kind. The policy sees the kind and not the prompt."""
 FAMILY = (
     f"Questions of 2 to 12 kinds, {ALIKE} prompts of each kind, which look the same to the policy. A"
     " completion has 2 or 3 tokens of 3 to 6, and every beginning is a state of its own. Each completion pays"
@@ -25,18 +25,18 @@ FAMILY = (
 
 
 class LuckyTrees(NamedTuple):
-    """A task of the family.
+    """A sampled task.
 
     Attributes:
-      task: with one criterion, "payoff".
-      payoffs: (kinds, ALIKE, M) what each completion pays for each prompt, 0 or 1.
+      task: task with the criterion "payoff".
+      payoffs: (kinds, ALIKE, M) reward of each completion for each prompt, 0 or 1.
     """
 
     task: Task
     payoffs: Floats
 
     def values(self, logits: Floats) -> Floats:
-        """(..., Q) the expected reward of each prompt; logits (..., N, V)."""
+        """Return (..., Q) the expected reward of each prompt, for logits (..., N, V)."""
         kinds, length = len(self.payoffs), self.task.max_length
         probs = np.exp(completion_log_probs(logits, kinds=kinds, length=length))
         values: Floats = np.einsum("...km,kam->...ka", probs, self.payoffs)
@@ -44,7 +44,7 @@ class LuckyTrees(NamedTuple):
 
 
 def lucky_trees(seed: int) -> LuckyTrees:
-    """Trees in which luck decides much of what a completion pays."""
+    """Sample a task of trees in which the rewards have much noise."""
     generator = np.random.default_rng([seed, 11])
     kinds, vocabulary, length = (
         int(generator.integers(low, high)) for low, high in ((2, 13), (3, 7), (2, 4))

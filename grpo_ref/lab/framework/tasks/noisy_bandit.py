@@ -1,4 +1,4 @@
-"""A bandit whose rewards have luck in them: the policy cannot tell apart the prompts of one state."""
+"""A bandit with noisy rewards: the prompts of one state look the same to the policy."""
 
 from dataclasses import replace
 
@@ -19,20 +19,20 @@ def noisy_bandit(
     spread: float = 1.0,
     seed: int = 0,
 ) -> Task:
-    """A bandit in which no arm is always right.
+    """Return a bandit in which no arm is always right.
 
-    A good arm pays 1 for a share `pays` of the prompts of its state and 0 for the others; a bad arm pays 1
-    for a share 1 - pays, which floating point may raise by one prompt: with the defaults, 28 and 13 of 40
-    prompts. The best mean reward that a policy can reach is `pays`, with any mixture of the good arms.
+    A good arm has reward 1 for a fraction `pays` of the prompts of its state, and 0 for the others. A bad arm
+    has reward 1 for a fraction 1 - pays, plus possibly one prompt by rounding: with the defaults, 28 and 13
+    of 40 prompts. The best mean reward of a policy is `pays`, with any mixture of the good arms.
 
     Args:
-      states: what the policy can tell apart.
+      states: number of states that the policy distinguishes.
       prompts: number of prompts per state.
       arms: number of tokens.
-      good: how many arms of each state are good.
-      pays: share of the prompts for which a good arm pays; 1 means payoffs without luck.
-      spread: standard deviation of the logits at the start.
-      seed: of the payoffs and of the logits at the start.
+      good: number of good arms of each state.
+      pays: fraction of the prompts for which a good arm has reward 1; if 1, rewards have no noise.
+      spread: standard deviation of the initial logits.
+      seed: seed of the rewards and of the initial logits.
     """
     generator = np.random.default_rng(seed)
     is_good = random_orders(generator, (states, 1, arms)) < good

@@ -1,4 +1,4 @@
-"""Random orders, by which toy tasks hand out what is right and what pays."""
+"""Random permutations, with which toy tasks assign right answers and rewards."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from grpo_ref.arrays import Integers
 
 
 def random_orders(generator: np.random.Generator, shape: tuple[int, ...], *, axis: int = -1) -> Integers:
-    """The numbers 0, 1, ... in a random order along one axis, independently along the others.
+    """Return the numbers 0, 1, ... in random order along one axis, independently along the other axes.
 
     Args:
-      generator: gives one uniform number per entry.
-      shape: of the result.
-      axis: along which the numbers are ordered; by default the last one.
+      generator: random generator, from which one uniform number per entry is drawn.
+      shape: shape of the result.
+      axis: axis of the permutations; by default the last axis.
     """
     orders: Integers = np.argsort(generator.random(shape), axis=axis)
     return orders

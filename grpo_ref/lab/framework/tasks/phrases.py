@@ -1,4 +1,4 @@
-"""A family of answers in which only some of the tokens matter."""
+"""A distribution of tasks in which only some tokens of an answer matter."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.task import END, Task
 
 COPIES = 10
-"""Prompts of each question; the policy sees the question and not the prompt."""
+"""Number of prompts of each question. The policy sees the question and not the prompt."""
 FAMILY = (
     f"4 to 16 questions of {COPIES} prompts each, which look the same to the policy. An answer has 1"
     " to 4 places whose token matters and 1 to 8 fillers, where any of the 4 to 8 tokens will do and the"
@@ -20,11 +20,11 @@ FAMILY = (
 
 
 class Phrases(NamedTuple):
-    """A task of the family.
+    """A sampled task.
 
     Attributes:
-      task: with one criterion, "right".
-      answers: (Q, T) the right token of each place; -1 where any will do.
+      task: task with the criterion "right".
+      answers: (Q, T) right token at each position; -1 if every token is right.
     """
 
     task: Task
@@ -32,11 +32,11 @@ class Phrases(NamedTuple):
 
     @property
     def matters(self) -> Bools:
-        """(questions, T) where a token matters."""
+        """(questions, T) true where a token matters."""
         return self.answers[::COPIES] >= 0
 
     def chances(self, logits: Floats) -> Floats:
-        """(..., Q) how likely each prompt is answered as its label asks."""
+        """Return (..., Q) the probability that each prompt is answered as its label asks."""
         states = self.task.starts[:, None] + np.arange(self.task.max_length)
         log_probs = log_softmax(logits)[..., states, np.maximum(self.answers, 0)]
         chances: Floats = np.exp((log_probs * (self.answers >= 0)).sum(-1))
@@ -44,7 +44,7 @@ class Phrases(NamedTuple):
 
 
 def drawn_phrases(seed: int, **fixed: Any) -> Phrases:
-    """A task of the family, or one with some arguments of `phrases` as they are told."""
+    """Sample a task, with some arguments of `phrases` given."""
     generator = np.random.default_rng([seed, 19])
     settings = {
         "questions": int(generator.integers(4, 17)),
@@ -69,16 +69,16 @@ def phrases(
     common: float,
     mislabelled: float,
 ) -> Phrases:
-    """Answers with some tokens that matter, among fillers that do not.
+    """Return a task whose answers have some tokens that matter, among fillers that do not.
 
     Args:
-      generator: of the places, answers, labels and logits.
-      questions: what the policy can tell apart.
-      informative, fillers: places of both kinds in every answer.
-      vocabulary: tokens to choose from.
-      known: chance of a right answer to a question of median difficulty, before training.
-      common: chance of the commonest token in the place of a filler, for the reference.
-      mislabelled: share of the prompts that have another question's label.
+      generator: random generator of positions, answers, labels and logits.
+      questions: number of questions that the policy distinguishes.
+      informative, fillers: number of positions of both kinds in every answer.
+      vocabulary: size of the vocabulary.
+      known: initial probability of a right answer to a question of median difficulty.
+      common: probability of the most common token at a filler's position under the reference.
+      mislabelled: fraction of the prompts that have another question's label.
     """
     length = informative + fillers
     places = generator.random((questions, length)).argsort(-1) < informative

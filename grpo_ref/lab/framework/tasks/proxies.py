@@ -1,9 +1,9 @@
-"""A family of answers and judges: a judge has learned from few labels what is good, and can be hacked.
+"""A distribution of tasks whose judge has learned from few labels, and can be hacked.
 
-An answer has some sentences, each of one of a few kinds, and what counts is how large the share of each kind
-is. In truth kinds add something to an answer and help or harm one another; the judge is linear. Both are
-known exactly for any policy, as is its distance from the reference. Rewards are in units of the standard
-deviation of the true reward among the answers of the reference, whose own mean is 0.
+An answer consists of sentences of a few kinds, and its rewards depend on the fraction of each kind. The true
+reward has a linear term and interactions between kinds; the judge is linear. Both rewards, and the KL to the
+reference, are computed exactly for any policy. Rewards are in units of the standard deviation of the true
+reward under the reference, with mean 0.
 """
 
 from functools import partial
@@ -27,45 +27,45 @@ FAMILY = (
     " how strongly it bends (0 to 4 times as much as it rises). The judge is a linear fit to 10 to 300"
     " answers of the reference, labelled with the true reward and noise of 0 to 2 standard deviations."
 )
-"""How a task is drawn."""
+"""Description of how a task is sampled."""
 UNITS = "standard deviations of the true reward among the reference's answers"
 NAMES = ("kl", "proxy", "true")
 
 
 class Score(NamedTuple):
-    """A reward of shares c: linear · c + c' bend c.
+    """A reward as a function of the fractions c of the kinds: linear · c + c' bend c.
 
     Attributes:
-      linear: (K,).
-      bend: (K, K), symmetric.
+      linear: (K,) linear coefficients.
+      bend: (K, K) symmetric matrix of interactions.
     """
 
     linear: Floats
     bend: Floats
 
     def of(self, shares: Floats) -> Floats:
-        """(...) of answers with shares (..., K)."""
+        """Return the reward (...) of answers with fractions (..., K)."""
         value: Floats = shares @ self.linear + ((shares @ self.bend) * shares).sum(-1)
         return value
 
     def expected(self, probs: Floats) -> Floats:
-        """(...) of policies with probabilities (..., T, K), exact: sentences are independent."""
+        """Return the exact expected reward (...) of policies (..., T, K), whose sentences are independent."""
         alone = probs @ np.diag(self.bend) - ((probs @ self.bend) * probs).sum(-1)
         value: Floats = self.of(probs.mean(-2)) + alone.mean(-1) / probs.shape[-2]
         return value
 
     def scaled(self, mean: float, unit: float) -> "Score":
-        """The same reward with another zero and unit; shares sum to 1, so the zero is part of the slope."""
+        """Return the reward minus a mean, in another unit. `linear` absorbs the mean: fractions sum to 1."""
         return Score((self.linear - mean) / unit, self.bend / unit)
 
 
 class Judged(NamedTuple):
-    """A task of the family.
+    """A sampled task.
 
     Attributes:
-      task: with the criteria "proxy" and "true"; the latter has weight 0, it is only watched.
-      log_probs: (K,) of the kinds under the reference.
-      proxy, true: the rewards.
+      task: task with the criteria "proxy" and "true"; "true" has weight 0.
+      log_probs: (K,) log-probabilities of the kinds under the reference.
+      proxy, true: the two rewards.
     """
 
     task: Task
@@ -75,13 +75,13 @@ class Judged(NamedTuple):
 
 
 def judged_answers(seed: int, *, flawless: bool = False, misled: bool = False) -> Judged:
-    """A task of the family.
+    """Sample a task.
 
     Args:
-      seed: of all that is drawn.
-      flawless: whether the judge pays the true reward.
-      misled: whether tasks are drawn until the answer that the judge likes best is truly worse than the
-        reference's are on average.
+      seed: seed of the task.
+      flawless: if true, the judge gives the true reward.
+      misled: if true, sample tasks until the true reward of the judge's favourite answer is below the mean of
+        the reference.
     """
     generator = np.random.default_rng([seed, 6])
     while True:
@@ -104,7 +104,7 @@ def _drawn(generator: np.random.Generator, *, flawless: bool) -> Judged:
 
 
 def _fitted(generator: np.random.Generator, sentences: int, log_probs: Floats, true: Score) -> Score:
-    """The judge: least squares on some labelled answers; what it has never seen counts as nothing."""
+    """Fit the judge by least squares on some labelled answers; kinds that do not occur get coefficient 0."""
     labels = int(np.exp(generator.uniform(np.log(10), np.log(300))))
     shares = generator.multinomial(sentences, np.exp(log_probs), size=labels) / sentences
     noise = generator.uniform(0.0, 2.0) * generator.normal(size=labels)
@@ -114,7 +114,7 @@ def _fitted(generator: np.random.Generator, sentences: int, log_probs: Floats, t
 
 
 def answers(sentences: int, log_probs: Floats) -> tuple[Floats, Floats]:
-    """All answers, by the shares of their kinds: chances (M,) under the reference, and shares (M, K)."""
+    """Return all answers by their fractions (M, K), with their probabilities (M,) under the reference."""
     kinds = len(log_probs)
     bars = np.array(list(combinations(range(sentences + kinds - 1), kinds - 1)))
     edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, sentences + kinds - 1)))
@@ -144,13 +144,13 @@ def _task(sentences: int, log_probs: Floats, proxy: Score, true: Score) -> Task:
 
 
 def _judge(proxy: Score, true: Score, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """(..., P, G, 2): what the judge says, and what is true."""
+    """Return (..., P, G, 2): the judge's reward and the true reward."""
     shares = (tokens[..., None] == np.arange(len(proxy.linear))).mean(-2)
     return np.stack([proxy.of(shares), true.of(shares)], axis=-1)
 
 
 def path(judged: Judged, recipe: Recipe, config: TrainConfig) -> dict[str, Floats]:
-    """Train for the proxy, and follow the policy from the reference on; everything is exact.
+    """Train on the proxy reward, and return exact curves of the policy, beginning with the reference.
 
     Returns:
       "kl" to the reference (nats per answer), "proxy" and "true" reward, each (S, 1 + updates).
@@ -165,7 +165,7 @@ def path(judged: Judged, recipe: Recipe, config: TrainConfig) -> dict[str, Float
 
 
 def standing(judged: Judged, log_probs: Floats) -> tuple[Floats, Floats, Floats]:
-    """(...) KL to the reference, proxy and true reward of policies (..., T, K)."""
+    """Return KL to the reference, proxy reward and true reward (...) of policies (..., T, K)."""
     probs = np.exp(log_probs)
     kl: Floats = (probs * (log_probs - judged.log_probs)).sum((-2, -1))
     return kl, judged.proxy.expected(probs), judged.true.expected(probs)

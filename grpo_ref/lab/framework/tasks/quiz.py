@@ -1,4 +1,4 @@
-"""Questions with one token for an answer, each as likely to be right at first as told."""
+"""Questions with answers of one token and given initial probabilities of the right answer."""
 
 from dataclasses import replace
 
@@ -9,16 +9,16 @@ from grpo_ref.learning.task import END, Task
 from grpo_ref.tasks.bandit import bandit_with
 
 COPIES = 10
-"""Prompts of each question, which the policy cannot tell apart."""
+"""Number of prompts per question, which look the same to the policy."""
 
 
 def quiz(generator: np.random.Generator, chances: Floats, *, mislabelled: float) -> Task:
-    """Questions with a right answer, the token 0, and 1 to 7 wrong ones; some of the labels are random.
+    """Return questions with a right answer, token 0, and 1 to 7 wrong answers; some labels are random.
 
     Args:
-      generator: of all that is drawn.
-      chances: (questions,) of the right answer at first.
-      mislabelled: share of the prompts, of which a question has `COPIES`, whose label is any answer.
+      generator: random generator of the task.
+      chances: (questions,) initial probability of the right answer.
+      mislabelled: fraction of the prompts whose label is a random answer. A question has `COPIES` prompts.
     """
     answers = int(generator.integers(2, 9))
     logits = generator.normal(size=(len(chances), answers))

@@ -1,4 +1,4 @@
-"""A bandit with one right answer, which may be rare at the start, and others that are lucky at times."""
+"""A bandit with a right answer, which may be rare at first, and wrong answers that are sometimes rewarded."""
 
 from dataclasses import replace
 
@@ -9,21 +9,21 @@ from grpo_ref.learning.task import END, Task
 from grpo_ref.tasks.bandit import bandit_with
 
 VARIANTS = 20
-"""Prompts of each context, which the policy cannot tell apart."""
+"""Number of prompts per context, which look the same to the policy."""
 
 
 def rare_answer(
     *, contexts: int, answers: int, probability: float, spread: float, luck: float, seed: int
 ) -> Task:
-    """A bandit with one right answer, the first of each context, and others that are lucky at times.
+    """Return a bandit whose first answer is right; wrong answers are sometimes rewarded.
 
     Args:
-      contexts: what the policy can tell apart.
+      contexts: number of contexts that the policy distinguishes.
       answers: number of tokens.
-      probability: of the right answer at the start.
-      spread: standard deviation of the other answers' logits at the start.
-      luck: for which share of its prompts a wrong answer pays; the right one always does.
-      seed: of the luck and of the logits at the start.
+      probability: initial probability of the right answer.
+      spread: standard deviation of the initial logits of the other answers.
+      luck: fraction of the prompts for which a wrong answer has reward 1; the right answer always has.
+      seed: seed of the rewards and of the initial logits.
     """
     generator = np.random.default_rng(seed)
     logits = spread * generator.normal(size=(contexts, answers))

@@ -1,4 +1,4 @@
-"""A quick answer or a long reasoning, which a budget of tokens may cut before it has reached its answer."""
+"""A quick answer, or long reasoning that a budget of tokens may truncate before its answer."""
 
 from functools import partial
 
@@ -9,33 +9,34 @@ from grpo_ref.learning.task import END, Task
 
 YES, NO = 0, 1
 CHOICE = 0
-"""The first state of a topic: to reason or to answer at once; then come the steps, and the conclusion."""
+"""States of a topic: the first (reason, or answer at once), then the steps, then the conclusion."""
 COPIES = 20
-"""Prompts of each topic, which the policy cannot tell apart."""
+"""Number of prompts per topic, which look the same to the policy."""
 GAP = 2.0
-"""Reward of a right answer over that of a wrong one, as between DAPO's 1 and -1."""
+"""Difference between the rewards of a right and a wrong answer, as between DAPO's 1 and -1."""
 FAMILY = (
     "10 to 40 topics share nothing. The quick answer is right for 10 to 50 % of a topic's prompts; reasoning"
     " is right for all but 0 to 30 %, if sound, which at first it is in 60 to 95 % of cases. At first 20 to"
     " 80 % of completions reason: 2 to 5 steps, before each of which the policy wanders for 0.5 to 4 tokens"
     " (means). The budget then cuts 10 to 90 % of the reasoning, as drawn."
 )
-"""How `reasoning` draws its tasks."""
+"""Description of how `reasoning` samples its tasks."""
 
 
 def reasoning(seed: int, *, cut: float = 0.0, useless: bool = False) -> Task:
-    """Answer at once, right for some prompts of a topic, or reason, which is right for most if it is sound.
+    """Sample a task in which the policy answers at once or reasons first.
 
-    Reasoning takes some steps; before each step the policy may wander for as many tokens as it likes, and the
-    budget cuts off what has not reached an answer.
+    A quick answer is right for some prompts of a topic; sound reasoning is right for most. Reasoning takes
+    some steps, before each of which the policy may write any number of other tokens. The budget truncates
+    completions that have not reached an answer.
 
     Args:
-      seed: of the task.
-      cut: share of the reasoning that the budget cuts at first; 0 to draw it.
-      useless: whether reasoning is right for half of the prompts only, and the quick answer for 60 to 90 %.
+      seed: seed of the task.
+      cut: fraction of the reasoning that the budget truncates at first; sampled if 0.
+      useless: if true, reasoning is right for only half of the prompts, and a quick answer for 60 to 90 %.
 
     Returns:
-      A task with the criteria "correct" and "reasons", which is only watched.
+      A task with the criteria "correct" and "reasons"; "reasons" does not count for the reward.
     """
     generator = np.random.default_rng([seed, 0, 1])
     topics, steps = int(generator.integers(10, 41)), int(generator.integers(2, 6))
@@ -75,7 +76,10 @@ def reasoning(seed: int, *, cut: float = 0.0, useless: bool = False) -> Task:
 def _judge(
     easy: Bools, conclusions: Integers, steps: int, prompts: Integers, tokens: Integers, mask: Bools
 ) -> Floats:
-    """(..., P, G, 2): is the answer right, and did it reason? After all steps the next token answers."""
+    """Return (..., P, G, 2): 1 if the answer is right, and 1 if the completion reasons.
+
+    The token after the last step of the reasoning is the answer.
+    """
     reasons = tokens[..., 0] == YES
     yes = (tokens == YES) & mask
     before = yes.cumsum(-1) - yes

@@ -1,4 +1,4 @@
-"""Short completions with rewards, a reference and a penalty: the best regularized policy is known exactly."""
+"""Short completions with a KL penalty, for which the best regularized policy is known exactly."""
 
 from functools import partial
 from typing import NamedTuple
@@ -23,12 +23,12 @@ FAMILY = (
 
 
 class RewardedTrees(NamedTuple):
-    """A task of the family.
+    """A sampled task.
 
     Attributes:
-      task: with one criterion, "reward".
-      rewards: (kinds, M) of each completion.
-      weight: of the penalty, in units of reward per nat.
+      task: task with the criterion "reward".
+      rewards: (kinds, M) reward of each completion.
+      weight: weight of the penalty, in units of reward per nat.
     """
 
     task: Task
@@ -36,11 +36,11 @@ class RewardedTrees(NamedTuple):
     weight: float
 
     def log_probs(self, logits: Floats) -> Floats:
-        """(..., kinds, M) of each completion, in nats."""
+        """Return (..., kinds, M) the log-probability of each completion, in nats."""
         return completion_log_probs(logits, kinds=len(self.rewards), length=self.task.max_length)
 
     def best(self) -> Floats:
-        """(kinds, M) log-probabilities of the best policy under reward - weight KL(policy || ref).
+        """Return (kinds, M) log-probabilities of the best policy under reward - weight KL(policy || ref).
 
         π(o) = ref(o) exp(r(o) / weight) / Z
         """
@@ -49,7 +49,7 @@ class RewardedTrees(NamedTuple):
         return normalized
 
     def best_by_token(self) -> Floats:
-        """(kinds, M) log-probabilities where every token pays for its own KL and for no later one.
+        """Return (kinds, M) log-probabilities of the best policy if a token is charged only for its own KL.
 
         π(a|s) = ref(a|s) exp(Q(s, a) / weight) / Z(s),   Q the expected reward under π
         """
@@ -65,7 +65,7 @@ class RewardedTrees(NamedTuple):
 
 
 def rewarded_trees(seed: int, *, length: int = 0) -> RewardedTrees:
-    """Short completions with rewards, a reference and a weight; `length` 0 to draw it."""
+    """Sample a task with rewards, a reference and a weight of the penalty; the length is sampled if 0."""
     generator = np.random.default_rng([seed, 17])
     kinds, vocabulary, tokens = (int(generator.integers(low, high)) for low, high in ((2, 5), (3, 5), (2, 4)))
     weight = float(np.exp(generator.uniform(np.log(0.1), np.log(1.0))))

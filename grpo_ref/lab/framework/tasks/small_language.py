@@ -1,7 +1,7 @@
-"""A language so small that all its completions can be listed: expectations are sums, nothing is sampled.
+"""A language so small that all completions are enumerated, and expectations are exact sums.
 
-There are M = V^T completions of T tokens. The policy's state is all that was written before: N states, one
-for each beginning, so that a policy can be any distribution over the completions.
+There are M = V^T completions of T tokens. The policy's state is the whole beginning of the completion. There
+are N states, one for each beginning, so that a policy can be any distribution over the completions.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ VOCABULARY, LENGTH = 3, 5
 
 
 def _listing() -> tuple[Integers, Integers]:
-    """All completions: tokens and states, each (1, M, T). Beginnings are numbered from short to long."""
+    """Return tokens and states of all completions, (1, M, T) each; beginnings are numbered by length."""
     places = VOCABULARY ** np.arange(LENGTH)
     number = np.arange(VOCABULARY**LENGTH)[:, None] // places[::-1]
     shorter = (places - 1) // (VOCABULARY - 1)
@@ -23,34 +23,34 @@ def _listing() -> tuple[Integers, Integers]:
 
 TOKENS, STATES = _listing()
 SHAPE = (int(STATES.max()) + 1, VOCABULARY)
-"""(N, V) of a table of logits."""
+"""Shape (N, V) of a table of logits."""
 
 
 def log_probs(policy: Policy) -> Floats:
-    """(..., 1, M, T) of every token of every completion, in nats."""
+    """Return (..., 1, M, T) the log-probability of every token of every completion, in nats."""
     return gather(policy.log_probs, STATES, TOKENS)
 
 
 def completion_probs(policy: Policy) -> Floats:
-    """(..., 1, M) of every completion, summing to 1."""
+    """Return (..., 1, M) the probability of every completion; these sum to 1."""
     probs: Floats = np.exp(log_probs(policy).sum(-1))
     return probs
 
 
 def divergence(old: Policy, new: Policy) -> Floats:
-    """(...) KL(old ‖ new) in nats per completion."""
+    """Return (...) KL(old ‖ new) in nats per completion."""
     difference = log_probs(old) - log_probs(new)
     nats: Floats = (completion_probs(old)[..., None] * difference).sum((-3, -2, -1))
     return nats
 
 
 def expected_reward(rewards: Floats, policy: Policy) -> Floats:
-    """(...) J = Σ_o π(o) r(o), with rewards of shape (..., 1, M)."""
+    """Return (...) J = Σ_o π(o) r(o), for rewards of shape (..., 1, M)."""
     value: Floats = (completion_probs(policy) * rewards).sum((-2, -1))
     return value
 
 
 def expected_reward_gradient(rewards: Floats, policy: Policy) -> Floats:
-    """(..., N, V) ∂J/∂logits = Σ_o π(o) r(o) ∂log π(o)/∂logits."""
+    """Return (..., N, V) ∂J/∂logits = Σ_o π(o) r(o) ∂log π(o)/∂logits."""
     weights = np.repeat((completion_probs(policy) * rewards)[..., None], LENGTH, -1)
     return pull_back(weights, STATES, TOKENS, policy.probs)

@@ -1,4 +1,4 @@
-"""Spelling long words, with luck in some of their letters."""
+"""A task of spelling long words, some of whose letters the policy cannot know."""
 
 from functools import partial
 
@@ -18,18 +18,18 @@ def spelling(
     unknown: float = 0.0,
     seed: int = 0,
 ) -> Task:
-    """Spell a word: the reward is 1 if at least half of the letters are right, else 0.
+    """Return a task of spelling words, with reward 1 if at least half of the letters are right, otherwise 0.
 
-    The policy sees the word and the place of each letter, but not which variant of the word is asked for;
-    letters in which the variants differ are a matter of luck.
+    The policy sees the word and the position of each letter, but not the variant of the word. It can only
+    guess the letters in which the variants differ.
 
     Args:
-      words: what the policy can tell apart.
+      words: number of words that the policy distinguishes.
       variants: number of prompts per word.
-      length: letters of each word, and of each completion.
+      length: number of letters of each word, and of each completion.
       letters: number of tokens.
-      unknown: share of a word's letters in which its variants differ.
-      seed: of the words and of the logits at the start.
+      unknown: fraction of a word's letters in which its variants differ.
+      seed: seed of the words and of the initial logits.
     """
     generator = np.random.default_rng(seed)
     common = generator.integers(letters, size=(words, 1, length))

@@ -1,4 +1,4 @@
-"""A family of questions that take some steps, each of which a judge can reward."""
+"""A distribution of tasks whose questions take several steps, each of which a judge can reward."""
 
 from functools import partial
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.task import END, Task
 
 RIGHT, PLEASING = 0, 1
-"""The right move of most prompts, and one that a flawed judge finds better in some states."""
+"""The right move of most prompts, and a move that a flawed judge prefers in some states."""
 COPIES, PLEASURE = 10, 1.5
-"""Prompts of a question, and what a flawed judge gives for the pleasing move; for the right one it is 1."""
+"""Number of prompts per question, and a flawed judge's reward for the preferred move (the right move: 1)."""
 HARD, EASY = 0.005, 0.5
-"""The chances of a right answer before training, between which they are drawn."""
+"""Range from which the initial probability of a right answer is sampled."""
 FAMILY = (
     f"4 to 24 questions of {COPIES} prompts each, which look the same to the policy. A prompt is"
     " solved if all of its 2 to 8 steps are right, of 3 to 6 moves each. At first 0.5 to 50 % of the answers"
@@ -24,18 +24,18 @@ FAMILY = (
 
 
 class StepsToGo(NamedTuple):
-    """A task of the family.
+    """A sampled task.
 
     Attributes:
-      task: with one criterion, "solved".
-      labels: (Q, T) the right move of each step.
+      task: task with the criterion "solved".
+      labels: (Q, T) right move of each step.
     """
 
     task: Task
     labels: Integers
 
     def chances(self, logits: Floats) -> Floats:
-        """(..., Q) how likely each prompt is solved."""
+        """Return (..., Q) the probability that each prompt is solved."""
         states = self.task.starts[:, None] + np.arange(self.task.max_length)
         chances: Floats = np.exp(log_softmax(logits)[..., states, self.labels].sum(-1))
         return chances
@@ -50,15 +50,15 @@ def drawn_steps(
     flawed: float = 0.0,
     outcome: bool = False,
 ) -> StepsToGo:
-    """A task of the family: a prompt is solved if all of its steps are right.
+    """Sample a task in which a prompt is solved if all of its steps are right.
 
     Args:
-      seed: of the task.
-      steps: of every question; 0 to draw them.
-      known: chance of a right answer to a median question before training; 0 to draw it.
-      random_errors: share of the judge's verdicts on a prompt's moves that are the opposite of the truth.
-      flawed: share of the states in which the judge finds a pleasing move better than the right one.
-      outcome: whether the judge adds 1 to the last step of a solved prompt.
+      seed: seed of the task.
+      steps: number of steps of every question; sampled if 0.
+      known: initial probability of a right answer to a median question; sampled if 0.
+      random_errors: fraction of the judge's verdicts on a prompt's moves that are wrong.
+      flawed: fraction of the states in which the judge prefers another move to the right move.
+      outcome: if true, the judge adds 1 to the last step of a solved prompt.
     """
     generator = np.random.default_rng([seed, 13])
     questions, drawn_length = int(generator.integers(4, 25)), int(generator.integers(2, 9))
@@ -102,7 +102,7 @@ def _solved(labels: Integers, prompts: Integers, tokens: Integers, mask: Bools) 
 def _judged(
     labels: Integers, verdicts: Floats, outcome: float, prompts: Integers, tokens: Integers, mask: Bools
 ) -> tuple[Floats, Bools]:
-    """Two (..., P, G, T): what the judge gives for every step, and every token as a step."""
+    """Return the judge's reward of each token, and true for tokens that are a step, (..., P, G, T) each."""
     rewards = verdicts[prompts[..., None, None], np.arange(tokens.shape[-1]), tokens]
     rewards[..., -1] += outcome * _solved(labels, prompts, tokens, mask)[..., 0]
     return rewards, mask

@@ -1,4 +1,4 @@
-"""Several answers that are equally right: how many of them does a policy still give after training?"""
+"""A task with several equally right answers, to count how many a policy still gives after training."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -16,13 +16,13 @@ TRAINING: Mapping[str, Any] = {"updates": 150, "prompts": 12, "group_size": 8, "
 
 
 def synonyms(*, right: int = 4, spread: float = 1.0, seed: int = 0) -> Task:
-    """Answers of two tokens, of which some are right, each as good as the others.
+    """Return a task with answers of two tokens, some of which are equally right.
 
     Args:
       right: number of right answers per prompt; their first tokens differ.
-      spread: standard deviation of the reference's logits; the larger it is, the more the reference has
-        favorites.
-      seed: of the right answers and of the reference.
+      spread: standard deviation of the reference's logits. A larger spread gives the reference stronger
+        preferences.
+      seed: seed of the right answers and of the reference.
 
     Returns:
       A task with the criterion "right".
@@ -47,7 +47,7 @@ def synonyms(*, right: int = 4, spread: float = 1.0, seed: int = 0) -> Task:
 
 
 def right_answers(*, right: int, seed: int) -> Integers:
-    """(prompts, right, 2) first and second token of each right answer of `synonyms`."""
+    """Return (prompts, right, 2) both tokens of each right answer of `synonyms`."""
     generator = np.random.default_rng([seed, 0])
     first = random_orders(generator, (PROMPTS, VOCABULARY))[:, :right]
     second = generator.integers(VOCABULARY, size=(PROMPTS, right))
@@ -62,11 +62,11 @@ def _judge(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) 
 
 
 def modes(log_probs: Floats, answers: Integers) -> Floats:
-    """How many of the right answers a policy gives: exp(their entropy), averaged over the prompts.
+    """Return the effective number of right answers of a policy: exp(entropy), averaged over the prompts.
 
     Args:
-      log_probs: (..., N, V) of `synonyms`, in nats.
-      answers: (prompts, right, 2).
+      log_probs: (..., N, V) log-probabilities on `synonyms`, in nats.
+      answers: (prompts, right, 2) right answers.
 
     Returns:
       (...,) from 1 to the number of right answers.

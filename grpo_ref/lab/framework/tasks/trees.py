@@ -1,7 +1,7 @@
-"""Trees: every beginning of a completion is a state, so a table can be any policy over completions.
+"""Trees, in which every beginning of a completion is a state, so that a table can be any policy.
 
-The states of a kind of prompts are the nodes of a tree, numbered from short to long: the root is 0, and token
-a leads from node i to node V i + a + 1.
+The states of a kind of prompts are the nodes of a tree, numbered by the length of the beginning. The root is
+0, and token a leads from node i to node V i + a + 1.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from grpo_ref.learning.task import END
 
 
 def node_count(vocabulary: int, length: int) -> int:
-    """The number of beginnings that are shorter than a completion.
+    """Return the number of beginnings that are shorter than a completion.
 
     >>> node_count(3, 2)
     4
@@ -21,7 +21,7 @@ def node_count(vocabulary: int, length: int) -> int:
 
 
 def tree_transitions(kinds: int, vocabulary: int, length: int) -> Integers:
-    """(kinds * nodes, V) the state after each token, of one tree for each kind of prompts."""
+    """Return (kinds * nodes, V) the state after each token, with one tree for each kind of prompts."""
     nodes = node_count(vocabulary, length)
     children = np.arange(nodes)[:, None] * vocabulary + np.arange(vocabulary) + 1
     roots = np.arange(kinds)[:, None, None] * nodes
@@ -30,7 +30,7 @@ def tree_transitions(kinds: int, vocabulary: int, length: int) -> Integers:
 
 
 def paths(completions: Integers, vocabulary: int) -> Integers:
-    """The nodes in which the tokens of completions are chosen.
+    """Return the nodes in which the tokens of completions are sampled.
 
     Args:
       completions: (..., T) tokens.
@@ -49,13 +49,13 @@ def paths(completions: Integers, vocabulary: int) -> Integers:
 
 
 def completions(vocabulary: int, length: int) -> Integers:
-    """(M, T) all completions, numbered as the digits of their number to the base V."""
+    """Return (M, T) all completions; the tokens are the digits of the completion's index to base V."""
     digits: Integers = np.arange(vocabulary**length)[:, None] // vocabulary ** np.arange(length)[::-1]
     return digits % vocabulary
 
 
 def numbered(tokens: Integers, vocabulary: int) -> Integers:
-    """(...) the number of each completion (..., T) in `completions`.
+    """Return (...) the index of each completion (..., T) in `completions`.
 
     >>> numbered(np.array([1, 2]), 3).tolist()
     5
@@ -65,12 +65,12 @@ def numbered(tokens: Integers, vocabulary: int) -> Integers:
 
 
 def completion_log_probs(logits: Floats, *, kinds: int, length: int) -> Floats:
-    """The log-probability of every completion of every kind of prompts.
+    """Return the log-probability of every completion for every kind of prompts.
 
     Args:
-      logits: (..., kinds * nodes, V).
+      logits: (..., kinds * nodes, V) logits.
       kinds: number of trees.
-      length: T, tokens of a completion.
+      length: number of tokens of a completion, T.
 
     Returns:
       (..., kinds, M) in nats.

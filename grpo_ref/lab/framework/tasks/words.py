@@ -1,4 +1,4 @@
-"""A family of words that are learned by heart, some letters being likelier at first than others."""
+"""A distribution of tasks of memorizing words, in which some letters are more likely at first than others."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.learning.task import END, Task
 
 COPIES = 20
-"""Prompts that ask for the same word; the policy does not see which of them it answers."""
+"""Number of prompts that ask for the same word. They look the same to the policy."""
 STOP = 0
 """The token that ends a completion; the others are letters."""
 FAMILY = (
@@ -20,11 +20,11 @@ FAMILY = (
 
 
 def words_by_heart(seed: int, *, partial_reward: bool = True) -> Task:
-    """A task of the family: words to be learned by heart, every place of every word a state of its own.
+    """Sample a task of memorizing words, with a separate state for every position of every word.
 
     Args:
-      seed: of the task.
-      partial_reward: whether a wrong word that ends has a reward, too.
+      seed: seed of the task.
+      partial_reward: if true, a wrong word that ends has a reward, too.
     """
     generator = np.random.default_rng([seed, 0, 1])
     words, letters = int(generator.integers(4, 17)), int(generator.integers(2, 6))
@@ -59,14 +59,14 @@ def words_by_heart(seed: int, *, partial_reward: bool = True) -> Task:
 
 
 def _word(generator: np.random.Generator, length: int, letters: int, budget: int) -> Integers:
-    """(budget,) random letters and the end; -1 after the end."""
+    """Return (budget,) random letters and the end token; -1 after the end."""
     word = np.full(budget, -1)
     word[:length], word[length] = generator.integers(1, 1 + letters, length), STOP
     return word
 
 
 def _judge(words: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """(..., P, G, 2): is it a word that ends, and is it the right one?"""
+    """Return (..., P, G, 2): 1 if the word ends, and 1 if the word is right."""
     written = np.where(mask, tokens, -1)
     ended = (written == STOP).any(-1) & (written[..., 0] != STOP)
     correct = (written == words[prompts][..., None, :]).all(-1)
