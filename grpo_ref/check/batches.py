@@ -82,38 +82,16 @@ def trials(recipe: Recipe, seed: int, *, prompts: int = 2, group_size: int = 3) 
         prompts.
     """
     for index, (padding, kind) in enumerate(itertools.cycle(itertools.product(PADDINGS, KINDS))):
-        yield _trial(np.random.default_rng([seed, index]), recipe, kind, padding, prompts, group_size)
+        rng = np.random.default_rng([seed, index])
+        yield _trial(rng, recipe, kind, padding, prompts * 3 if kind == MANY else prompts, group_size)
 
 
 def _trial(
     rng: np.random.Generator, recipe: Recipe, kind: str, padding: str, prompts: int, group_size: int
 ) -> Trial:
-    prompts = prompts * 3 if kind == MANY else prompts
-    mask = _mask(rng, kind, prompts * group_size)
-    log_probs, *others = _log_probs(rng, kind, mask)
-    rewards = rng.integers(0, 3, (prompts, group_size)).astype(float)
-    if kind == DEAD:
-        rewards[0] = 1.0
-    if kind == CLOSE:
-        rewards = 0.5 + 0.01 * rewards
-    arrays = [np.where(mask > 0, array, PADDINGS[padding]) for array in (log_probs, *others)]
-    return Trial(
-        kind=f"{kind}, {padding}",
-        log_probs=arrays[0],
-        old_log_probs=arrays[1],
-        ref_log_probs=arrays[2],
-        rollout_log_probs=arrays[3],
-        advantages=advantages_of(recipe, rewards),
-        mask=mask,
-        clean=PADDINGS[padding] == 0.0,
-        rewards=rewards.reshape(-1),
-        group_size=group_size,
-    )
-
-
-def _mask(rng: np.random.Generator, kind: str, rows: int) -> Floats:
-    """Return a mask (N, T) of completions with different lengths, the first one of full length."""
-    tokens = int(rng.integers(2, 7))
+    """Generate one batch."""
+    # The mask: completions of different lengths, the first one of full length.
+    rows, tokens = prompts * group_size, int(rng.integers(2, 7))
     lengths = rng.integers(1, tokens + 1, rows)
     lengths[0] = tokens
     if kind == EMPTY:
@@ -122,17 +100,36 @@ def _mask(rng: np.random.Generator, kind: str, rows: int) -> Floats:
     mask = places < lengths[:, None]
     if kind == HOLED:  # keep the first and the last token, and drop the middle of most completions
         mask &= (places == 0) | (places == lengths[:, None] - 1) | (rng.random((rows, 1)) < 0.3)
-    return mask.astype(float)
 
-
-def _log_probs(rng: np.random.Generator, kind: str, mask: Floats) -> list[Floats]:
-    """Return log-probabilities of the policy and, near them, of the old policy, reference and sampler."""
+    # Log-probabilities of the policy and, near them, of the old policy, the reference and the sampler.
     spread = 3.0 if kind == "extreme ratios" else 0.3
     log_probs = np.log(rng.uniform(0.05, 0.9, mask.shape))
-    others = [np.minimum(log_probs + spread * rng.normal(size=mask.shape), -1e-3) for _ in range(3)]
+    old, ref, rollout = (
+        np.minimum(log_probs + spread * rng.normal(size=mask.shape), -1e-3) for _ in range(3)
+    )
     if kind == "on policy":
-        others[0] = log_probs.copy()
-    return [log_probs, *others]
+        old = log_probs.copy()
+
+    # Few different rewards, so that groups have ties; close together, eps in the advantages shows.
+    rewards = rng.integers(0, 3, (prompts, group_size)).astype(float)
+    if kind == DEAD:
+        rewards[0] = 1.0
+    if kind == CLOSE:
+        rewards = 0.5 + 0.01 * rewards
+
+    fill = PADDINGS[padding]
+    return Trial(
+        kind=f"{kind}, {padding}",
+        log_probs=np.where(mask, log_probs, fill),
+        old_log_probs=np.where(mask, old, fill),
+        ref_log_probs=np.where(mask, ref, fill),
+        rollout_log_probs=np.where(mask, rollout, fill),
+        advantages=advantages_of(recipe, rewards),
+        mask=mask.astype(float),
+        clean=fill == 0.0,
+        rewards=rewards.reshape(-1),
+        group_size=group_size,
+    )
 
 
 def advantages_of(recipe: Recipe, rewards: Floats) -> Floats:

@@ -83,8 +83,12 @@ def fitted_settings(
     The batches with the largest ratios are used, since the others hardly touch the clip.
     """
     settings = _numbers(recipe.surrogate)
-    farthest = sorted(range(len(trials)), key=lambda place: -_distance(trials[place]))[:BATCHES]
-    given = ([trials[place] for place in farthest], [answers[place] for place in farthest], max_length)
+    largest_log_ratio = [
+        float(np.where(trial.mask > 0, np.abs(trial.log_probs - trial.old_log_probs), 0.0).max())
+        for trial in trials
+    ]
+    farthest = sorted(range(len(trials)), key=lambda index: -largest_log_ratio[index])[:BATCHES]
+    given = ([trials[index] for index in farthest], [answers[index] for index in farthest], max_length)
     for name in settings:
         for value in _values(recipe, (name,), *given):
             yield _setting(recipe.surrogate, {name: value})
@@ -95,11 +99,6 @@ def fitted_settings(
             narrower = replace(recipe, surrogate=_with(recipe.surrogate, ("clip_low",), low))
             for value in _values(narrower, ("clip_high",), *given):
                 yield _setting(recipe.surrogate, {"clip_low": low, "clip_high": value})
-
-
-def _distance(trial: Trial) -> float:
-    """Return the largest magnitude of a log-ratio in a batch."""
-    return float(np.where(trial.mask > 0, np.abs(trial.log_probs - trial.old_log_probs), 0.0).max())
 
 
 def _setting(part: Slot, values: dict[str, float]) -> tuple[str, dict[str, Any]]:

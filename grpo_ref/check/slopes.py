@@ -101,7 +101,10 @@ def check_slope(
     part = _as_slot(part)
     batches = list(_batches(seed))
     given = [_given(part, batch) for batch in batches]
-    measured = [_measured(part, batch) for batch in batches]
+    measured = [
+        _Derivatives(_differences(part, batch, "log_ratio"), _differences(part, batch, "log_probs"))
+        for batch in batches
+    ]
     firsts = {
         meaning: _first_difference(given, [expected(each) for each in measured], rtol)
         for meaning, expected in _meanings(detached).items()
@@ -191,13 +194,11 @@ def _given(part: Slot, batch: Batch) -> _Derivatives:
     return _Derivatives(slope, direct)
 
 
-def _measured(part: Slot, batch: Batch) -> _Derivatives:
-    """Return the derivative of the sum of the values, by central differences in each input."""
-    return _Derivatives(_differences(part, batch, "log_ratio"), _differences(part, batch, "log_probs"))
-
-
 def _differences(part: Slot, batch: Batch, field: str) -> Floats:
-    """Return the derivative with respect to one field of the batch, the other fields held constant."""
+    """Return the derivative of the sum of the values with respect to one field, by central differences.
+
+    The other fields are held constant. The derivative is NaN at kinks and on padding.
+    """
 
     def total(array: Floats) -> float:
         moved: dict[str, Any] = {field: array}
