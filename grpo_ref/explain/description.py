@@ -139,7 +139,7 @@ def differs(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> bool
         return False
     ours = dialect.recipe(**config)
     if (theirs.kl_coef < 0.0) != (ours.kl_coef < 0.0):
-        return True  # however small its weight, a penalty that is maximized is no penalty
+        return True  # however small its weight, a penalty that is maximized has the opposite effect
     bonuses = [each.concept(BONUS, config) or 0.0 for each in (dialect, other)]
     return bonuses[0] != bonuses[1] or not change(theirs, ours) < NEGLIGIBLE
 

@@ -233,7 +233,7 @@ class Dialect:
             _try_out(recipe)
         except (TypeError, ZeroDivisionError, AttributeError) as error:
             raise ValueError(
-                f"{self.name}: {self._suspects(flat(config))} is of the wrong kind: {error}"
+                f"{self.name}: {self._suspects(flat(config))} has the wrong type: {error}"
             ) from error
         return recipe
 

@@ -17,13 +17,11 @@ LOSS = "loss = -Σ W (c s(r, A) - β d)"
 """The four lines of `grpo_ref.loss` as one formula."""
 SIGNS = {"surrogate": "s", "advantage": "A", "aggregate": "W", "penalty": "d", "correction": "c"}
 UNSLOTH = (
-    "Unsloth writes its own defaults over those of TRL; these are of August 2026. Until the middle of 2025 it"
-    " left those of TRL, and its loss had no clip."
+    "Unsloth overwrites TRL's defaults with its own; these are of August 2026. Until the middle of 2025 it kept"
+    " TRL's defaults, and its loss had no clip."
 )
-OWN_PROGRAM = (
-    "is a program of its own: what it is not given here it may set itself, other than its trainer does."
-)
-NO_VERSION = "No version that is described here has all of its keys, so that it is of a fork:"
+OWN_PROGRAM = "is a custom script. It may override settings that are not listed here."
+NO_VERSION = "No described version has all of its keys, so the file is for a fork."
 
 
 class Piece(NamedTuple):
@@ -103,22 +101,20 @@ def _versioned(launch: Launch) -> tuple[Dialect, Launch]:
             cautions = [UNSLOTH] if launch.version == "unsloth" else []
             return dialect.at(launch.version), replace(launch, cautions=cautions)
     except ValueError:
-        note = (
-            f"It asks for version {launch.version}, which is not described here; {dialect.version} is told."
-        )
+        note = f"It asks for version {launch.version}, which is not described here. {dialect.version} is explained."
         return dialect, replace(launch, cautions=[note])
     if not launch.why:
         return dialect, launch
     forks = [dialect.forks] if dialect.forks else []
     fitting = _fitting(dialect, launch.keys)
     if not fitting:
-        return dialect, replace(launch, cautions=[f"{NO_VERSION} {dialect.version} is told.", *forks])
+        return dialect, replace(launch, cautions=[f"{NO_VERSION} {dialect.version} is explained.", *forks])
     told = _taken(fitting, launch.keys)
     found, before = told[-1], told[:-1]
     why = (
         "It has keys that later versions do not have" if found is fitting[-1] else "Later versions refuse it"
     )
-    notes = [] if found is dialect else [f"{why}; {found.version} is told."]
+    notes = [] if found is dialect else [f"{why}, so {found.version} is explained."]
     notes += _otherwise(found, before, launch.keys)
     return found, replace(launch, cautions=[*notes, *forks])
 
@@ -157,7 +153,10 @@ def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any])
     dialect, before = dialect.lenient(), [each.lenient() for each in before]
     config = understood(dialect, keys, strict=False, forked=True).config
     if any(differs(each, dialect, config) for each in before):
-        yield "Its version is not stated: what earlier ones with all of its keys compute stands in brackets."
+        yield (
+            "The file does not state a version. Results for older versions that accept the same keys are in"
+            " brackets."
+        )
     spans: dict[str, list[str]] = {}
     for each in before:
         mean = each.mean(each.settings(config)) if takes(each, config) else ""
@@ -165,7 +164,7 @@ def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any])
             spans.setdefault(mean, []).append(each.version)
     for mean, versions in spans.items():
         if mean:
-            yield f"Its version is not stated: with {span(versions)} averages are taken over {mean}."
+            yield f"The file does not state a version. With {span(versions)}, averages are taken over {mean}."
 
 
 def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bool = True) -> Report:
@@ -211,8 +210,8 @@ def _stopped(dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
     except ValueError as error:
         told = str(error).rstrip(".")
         yield (
-            f"{dialect.version} would not run it ({told}). Another version or a fork may have, and what its"
-            " keys say is told."
+            f"{dialect.version} would not run it ({told}). Another version or a fork may have run it, so its keys"
+            " are explained anyway."
         )
 
 
@@ -270,7 +269,7 @@ def _first(told: Report) -> Iterator[Piece]:
     for key, value, parts in told.found.unsure:
         if value.text == NOT_FOUND:
             continue
-        depends = f" {', '.join(parts)} may be other than told here." if parts else ""
+        depends = f" {', '.join(parts)} may differ from this report." if parts else ""
         yield Piece("note", f"Not known: {key} = {value.text}, because {value.why}.{depends}")
     unsure = {each.key for each in told.found.unsure}
     for key, near in told.found.strangers.items():

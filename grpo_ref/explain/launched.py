@@ -109,7 +109,7 @@ def _first(found: list[Launch]) -> Launch:
         return first
     told = ", ".join(f"{launch.why} ({len(launch.keys)} keys)" for launch in others)
     return replace(
-        first, notes=[f"There are other trainings in it, which are not told here: {told}.", *first.notes]
+        first, notes=[f"It has other training runs, which are not explained here: {told}.", *first.notes]
     )
 
 

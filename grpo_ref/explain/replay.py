@@ -217,7 +217,9 @@ def record_of(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> SimpleNames
             fields[name] = array
             continue
         if array.shape[0] % size:
-            raise ValueError(f"{source}: {array.shape[0]} completions are no groups of {size}")
+            raise ValueError(
+                f"{source}: {array.shape[0]} completions cannot be divided into groups of {size}"
+            )
         fields[name] = array.reshape(-1, size, *array.shape[1:])
     return SimpleNamespace(**fields, seed=case.get("seed"))
 

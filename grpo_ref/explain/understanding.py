@@ -175,8 +175,8 @@ def _keys_of_forks(
     for key, value in strangers.items():
         if OTHER_LOSS.search(key.lower().replace(".", " ")) and not is_off(value):
             raise ValueError(
-                f"{key} = {value}: {dialect.version} has no such key, and its name tells of a fork that trains another"
-                " loss, which is not of this family."
+                f"{key} = {value}: {dialect.version} has no such key. Its name indicates a fork with another loss,"
+                " which is not of this family."
             )
         parts = touched(key, value, dict(strangers))
         if parts and not _is_said(dialect, config, parts, value):
@@ -258,8 +258,8 @@ def refuse_if_nothing_is_left(dialect: Dialect, found: Understood) -> None:
     if not any(_depending(dialect, found.config, key) for key in numbers):
         told = ", ".join(f"{each.key} = {each.value.text}" for each in decide)
         raise ValueError(
-            f"{dialect.name}: every number in it that decides on the objective is known only when it runs ({told});"
-            " explain it with what sets them."
+            f"{dialect.name}: every number of the objective is known only when it runs ({told})."
+            " Explain the file or command that sets them."
         )
 
 
@@ -308,7 +308,7 @@ def _is_nearly(given: str, meant: str) -> bool:
 def _without_holes(key: str, value: Any) -> Any:
     """Return the value, or `Unknown` if a part of it is unknown."""
     if isinstance(value, list) and any(isinstance(item, Unknown) for item in value):
-        raise ValueError(f"{key}: a part of {[str(item) for item in value]} is not known")
+        raise ValueError(f"{key}: a part of {[str(item) for item in value]} is unknown")
     return value
 
 

@@ -169,7 +169,7 @@ REFUSED = {
         "rejection_sampling.metric: expected one of 'ratio', 'kl_k1', 'kl_k2', 'kl_k3', got 'binary_kl'",
     ),
     "cut off": ({"mask_no_eos_with_zero": True}, "The longest sequences of a batch"),
-    "no second moment": ({"m2_threshold": 0.0}, "All tokens but one are left out"),
+    "no second moment": ({"m2_threshold": 0.0}, "All tokens but one are excluded"),
     "a measure that is none": (
         {f"{FILTER}.metric": "tv"},
         "rejection_sampling.metric: expected one of 'ratio'",

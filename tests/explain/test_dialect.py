@@ -56,13 +56,13 @@ UNKNOWN = {
         {"use_kl_loss": 1},
         "use_kl_loss: expected True or False, got 1",
     ),
-    "a window where none is meant": (trl, {"beta": "0.5_5.0"}, "trl: beta = '0.5_5.0' is of the wrong kind"),
+    "a window where none is meant": (trl, {"beta": "0.5_5.0"}, "trl: beta = '0.5_5.0' has the wrong type"),
     "a word where nothing is set": (
         trl,
         {"epsilon_high": "big"},
-        "epsilon_high = 'big' is of the wrong kind",
+        "epsilon_high = 'big' has the wrong type",
     ),
-    "nothing": (trl, {"beta": None}, "trl: beta = None is of the wrong kind"),
+    "nothing": (trl, {"beta": None}, "trl: beta = None has the wrong type"),
     "no completions": (verl, {"rollout": {"n": 0}}, "rollout.n: expected at least 1, got 0"),
     "a group of one": (
         trl,

@@ -62,7 +62,7 @@ def test_what_is_not_known_is_said_at_once():
     notes = [piece.text for piece in shown if piece.kind == "note"]
     assert notes[1:3] == [
         "Not known: epsilon = $CLIP, because $CLIP is not set in this file."
-        " surrogate may be other than told here.",
+        " surrogate may differ from this report.",
         "TRL 1.16.0 has no key my_reward; what it does is not told here.",
     ]
     assert notes[3] == "1 other key of it does not touch the objective."
@@ -110,7 +110,7 @@ FOUND = "keys that change its objective"
 def test_a_key_that_has_gone_out_of_use_tells_the_version():
     dialect, launch = dialect_of(Launch("verl", FOUND, {"actor_rollout_ref.actor.ppo_micro_batch_size": 8}))
     assert dialect.version == "verl 0.2"
-    assert launch.cautions[0] == "It has keys that later versions do not have; verl 0.2 is told."
+    assert launch.cautions[0] == "It has keys that later versions do not have, so verl 0.2 is explained."
 
 
 def test_a_fork_may_compute_something_else_and_that_is_said():
@@ -124,7 +124,7 @@ def test_keys_that_no_version_has_together_are_of_a_fork():
     keys = {"actor.ppo_micro_batch_size": 8, "actor.clip_ratio_low": 0.2}
     dialect, launch = dialect_of(Launch("verl", FOUND, keys))
     assert dialect is DIALECTS["verl"]
-    assert launch.cautions[0].startswith("No version that is described here has all of its keys")
+    assert launch.cautions[0].startswith("No described version has all of its keys")
 
 
 def test_what_earlier_versions_do_with_the_same_keys_is_told():
@@ -132,9 +132,11 @@ def test_what_earlier_versions_do_with_the_same_keys_is_told():
     dialect, launch = dialect_of(Launch("trl", FOUND, keys))
     assert dialect.version == "TRL 1.16.0"
     assert launch.cautions == [
-        "Its version is not stated: what earlier ones with all of its keys compute stands in brackets.",
-        "Its version is not stated: with TRL 0.16 to 0.20 averages are taken over each micro-batch of each"
-        " process, and then over these.",
+        "The file does not state a version. Results for older versions that accept the same keys are in"
+        " brackets.",
+        "The file does not state a version. With TRL 0.16 to 0.20, averages are taken over each"
+        " micro-batch of"
+        " each process, and then over these.",
     ]
     sentence = report(dialect, launch).explanation.paragraph
     assert "; no KL penalty [TRL 0.16 to 0.18: KL penalty 0.04 (k3)]." in sentence
@@ -173,11 +175,11 @@ def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
 def test_old_flags_tell_the_version_and_over_what_it_averaged():
     dialect, launch = dialect_of(Launch("openrlhf", FOUND, {"advantage_estimator": "rloo", "dual_clip": 3.0}))
     assert dialect.version == "OpenRLHF 0.10"
-    assert launch.cautions[0] == "It has keys that later versions do not have; OpenRLHF 0.10 is told."
+    assert launch.cautions[0] == "It has keys that later versions do not have, so OpenRLHF 0.10 is explained."
     newer = dialect_of(Launch("openrlhf", FOUND, {"algo.advantage.estimator": "rloo"}))[1].cautions
     assert newer[0] == (
-        "Its version is not stated: with OpenRLHF 0.10.2 averages are taken over each micro-batch of each"
-        " rank, and then over these."
+        "The file does not state a version. With OpenRLHF 0.10.2, averages are taken over each micro-batch of"
+        " each rank, and then over these."
     )
 
 
@@ -186,7 +188,7 @@ def test_where_later_versions_refuse_a_file_the_newest_that_takes_it_is_told():
     keys = {"grpo.normalize_rewards": True, "loss_fn.truncated_importance_sampling_type": "tis"}
     dialect, launch = dialect_of(Launch("nemo_rl", FOUND, keys))
     assert dialect.version == "NeMo-RL 0.6"
-    assert launch.cautions[0] == "Later versions refuse it; NeMo-RL 0.6 is told."
+    assert launch.cautions[0] == "Later versions refuse it, so NeMo-RL 0.6 is explained."
 
 
 def test_a_file_that_every_version_refuses_is_refused():
@@ -245,7 +247,7 @@ def test_one_number_that_is_known_is_enough():
 
 
 def test_cautions_of_the_reading_stay():
-    launch = Launch("trl", "its keys stand in the group grpo", {"beta": 0.1}, cautions=["Its group."])
+    launch = Launch("trl", "its keys are in the group grpo", {"beta": 0.1}, cautions=["Its group."])
     assert dialect_of(launch)[1].cautions[0] == "Its group."
 
 
@@ -270,7 +272,7 @@ def test_what_stops_a_run_today_and_leaves_the_objective_is_told_of_a_file_with_
         f"{dialect.version} would not run it (micro_batch_size_per_device_for_experience: 12 completions"
     )
     assert shown.launch.cautions[-1].startswith(
-        f"{stopped} are no multiple of 16). Another version or a fork"
+        f"{stopped} are not a multiple of 16). Another version or a fork"
     )
 
 
@@ -285,7 +287,7 @@ def test_what_stops_a_run_today_and_leaves_the_objective_is_told_of_a_file_with_
 )
 def test_what_stops_a_run_is_refused_where_it_is_what_is_asked(launch, lenient):
     dialect, launch = dialect_of(launch)
-    with pytest.raises(ValueError, match="12 completions are no multiple of 16"):
+    with pytest.raises(ValueError, match="12 completions are not a multiple of 16"):
         report(dialect, launch, lenient=lenient)
 
 
@@ -337,7 +339,7 @@ def test_a_group_of_which_the_size_is_not_said_is_not_known(trainer, keys, progr
 def test_a_program_of_its_own_is_told_first():
     launch = Launch("trl", FOUND, {"num_generations": 4}, cautions=["Another."], program="mine.py")
     first, second = report(DIALECTS["trl"], launch).launch.cautions
-    assert first.startswith("mine.py is a program of its own: what it is not given here")
+    assert first.startswith("mine.py is a custom script. It may override settings")
     assert second == "Another."
 
 

@@ -70,7 +70,7 @@ REFUSED = {
     "nor here": ({"rho_mask_upper_bound": 0.9}, "rho_mask_upper_bound: expected a number above 1"),
     "a clamp above 1": ({"rho_clamp_lower_bound": 1.0}, "rho_clamp_lower_bound: expected a number below 1"),
     "a clamp at 1": ({"rho_clamp_upper_bound": 1.0}, "rho_clamp_upper_bound: expected a number above 1"),
-    "groups of one": ({"num_samples_per_prompt_rollout": 1}, "groups of one have no contrast"),
+    "groups of one": ({"num_samples_per_prompt_rollout": 1}, "groups of one have no spread"),
     "new groups for none": (
         {"active_sampling": True, "filter_zero_std_samples": False},
         "expected filter_zero_std_samples to be on",

@@ -348,7 +348,7 @@ WRONG = {
     ),
     "groups that do not fit": (
         {"inputs": {"group_size": 3}},
-        "ours: 2 completions are no groups of 3",
+        "ours: 2 completions cannot be divided into groups of 3",
     ),
     "too few numbers": ({"grad_logp": [[0.0]]}, "grad_logp: 4 numbers, not 1"),
     "no numbers": ({"loss": 0.5, "value": 1.0}, "this call gives grad_logp, loss; look at 'value'"),

@@ -115,7 +115,7 @@ REFUSED = {
     "gae": ({"adv_estimator": "gae"}, "adv_estimator: expected one of 'grpo', 'reinforce'"),
     "a running mean": (REINFORCE | {"norm_mean_type": "running"}, "norm_mean_type: expected one of None"),
     "a std of the group alone": (REINFORCE | {"norm_std_type": "group"}, "ROLL refuses the group's std"),
-    "a group of one": ({"num_return_sequences_in_group": 1}, "the std of a group of 1 is no number"),
+    "a group of one": ({"num_return_sequences_in_group": 1}, "the std of a group of 1 is NaN"),
     "topr": (
         {"actor_train": {"pg_variant": "topr"} | PG["actor_train"]},
         "actor_train.pg_variant: topr reads the reward beside the advantage",
@@ -127,12 +127,12 @@ REFUSED = {
     ),
     "weights of what is left out": (
         {"length_loss_weight": True, "max_len_mask": True},
-        "length_loss_weight: the completions that are left out take part in it",
+        "length_loss_weight: it uses the excluded completions too",
     ),
     "squares of what is left out": (
         {"actor_train": {"pg_variant": "kimi15"} | PG["actor_train"]}
         | {"max_len_mask": True, "loss_agg_mode": "token-mean"},
-        "with token-mean the squares of kimi15 are of what is left out too",
+        "with token-mean the squares of kimi15 include the excluded completions",
     ),
     "a floor at 1": ({"dual_clip_loss": True, "pg_clip": 0.0}, "pg_clip: dual_clip_loss has its bound at 1"),
     "a weight that moves": ({"target_kl": 6.0}, "The weight of the KL in the reward would follow the KL"),

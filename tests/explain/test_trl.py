@@ -169,7 +169,7 @@ REFUSED = {
     ),
     "a generation batch that cuts a group in two": (
         {"generation_batch_size": 12},
-        "generation_batch_size: TRL refuses 12, which is no whole number of groups of 8",
+        "generation_batch_size: TRL refuses 12, which is not a whole number of groups of 8",
     ),
     "a size that needs the number of processes": (
         {"generation_batch_size": 16},
@@ -248,7 +248,7 @@ def test_a_recipe_is_that_of_a_step():
 
 
 def test_completions_that_cannot_be_cut_are_told():
-    with pytest.raises(ValueError, match="2 completions are no 3 equal micro-batches"):
+    with pytest.raises(ValueError, match="2 completions cannot be split into 3 equal micro-batches"):
         _recorded_as("loss of a generation batch", {"steps_per_generation": 3})
 
 

@@ -94,7 +94,7 @@ REFUSED = {
         DAPO | {"overlong_buffer": {"enable": True}},
         "refuses it without overlong_buffer_length",
     ),
-    "an estimator of Dr. GRPO": (DR | {"advantage_estimator": "grpo"}, "where it is no argument"),
+    "an estimator of Dr. GRPO": (DR | {"advantage_estimator": "grpo"}, "which has no such argument"),
     "DAPO in many turns": (AGENTIC | DAPO, "refuses DAPOConfig for agentic_grpo"),
     "a loss of PPO": ({"policy_loss_fn": "ppo"}, "Tunix refuses ppo for GRPO"),
     "a loss of one's own": ({"policy_loss_fn": "mine"}, "mine cannot be expressed here"),

@@ -51,7 +51,7 @@ def test_a_flag_may_be_turned_off_by_its_name():
 
 
 def test_a_list_of_which_a_part_is_unknown_is_refused():
-    with pytest.raises(ValueError, match=r"reward_weights: a part of \['1.0', '\$X'\] is not known"):
+    with pytest.raises(ValueError, match=r"reward_weights: a part of \['1.0', '\$X'\] is unknown"):
         understood(TRL, {"reward_weights": [1.0, HOLE]})
 
 
@@ -115,7 +115,7 @@ NOT_OF_FORKS = {
     "a critic": (VERL, {"algorithm.adv_estimator": "bi_level_gae"}, "got 'bi_level_gae'"),
     "the reward of a greedy completion": (VERL, {"algorithm.adv_estimator": "remax"}, "remax cannot be"),
     "a teacher": (SLIME, {"advantage_estimator": "on_policy_distillation"}, "got 'on_policy_distillation'"),
-    "another loss": (VERL, {"actor.tb_type": "tempered"}, "a fork that trains another loss"),
+    "another loss": (VERL, {"actor.tb_type": "tempered"}, "a fork with another loss"),
 }
 
 

@@ -165,7 +165,7 @@ BEYOND = {
     ),
     "a punishment without a budget": (
         {"overlong_buffer_cfg.enable": True, "reward_manager.name": "dapo"},
-        "reward_kwargs.max_resp_len: the overlong punishment needs it",
+        "reward_kwargs.max_resp_len: the overlong penalty needs it",
     ),
     "an older name of the punishment": (
         {"reward_model.overlong_buffer.enable": True},

@@ -21,19 +21,19 @@ DIALECT = Name("dialect", lambda: DIALECTS)
     context_settings={"ignore_unknown_options": True},
 )
 @click.argument("config", nargs=-1, type=click.UNPROCESSED)
-@click.option("--to", "target", type=DIALECT, required=True, help="The dialect that is wanted.")
-@click.option("--from", "source", type=DIALECT, help="The dialect of CONFIG, if it is not to be found.")
+@click.option("--to", "target", type=DIALECT, required=True, help="The trainer to convert to.")
+@click.option("--from", "source", type=DIALECT, help="The trainer of CONFIG, if it cannot be detected.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["keys", "yaml", "line"]),
     default="keys",
-    help="Keys with their full paths, nested YAML, or a launch line; keys if left out.",
+    help="Keys with their full paths, nested YAML, or a launch line. The default is keys.",
 )
 @click.option(
     "--strict", is_flag=True, help="Exit with status 1 if something cannot be expressed, for a check in CI."
 )
-@click.option("--skip-unknown", is_flag=True, help="Go on where a key looks like a slip in one that matters.")
+@click.option("--skip-unknown", is_flag=True, help="Ignore keys that look like typos.")
 def command(
     config: tuple[str, ...], target: str, source: str | None, form: str, strict: bool, skip_unknown: bool
 ) -> None:
@@ -57,9 +57,9 @@ def command(
     for key, value in found.dropped.items():
         click.echo(f"This key has no counterpart in {target}: {key} = {value}", err=True)
     for key, value, _ in told.found.unsure:
-        click.echo(f"Not known, so that it is left out: {key} = {value}, because {value.why}", err=True)
+        click.echo(f"Unknown, so it is omitted: {key} = {value}, because {value.why}", err=True)
     for key in told.found.strangers:
-        click.echo(f"{told.dialect.version} has no key {key}; what it does is not converted", err=True)
+        click.echo(f"{told.dialect.version} has no key {key}, so it is not converted", err=True)
     is_whole = not (found.lost or found.dropped or told.found.unsure)
     raise click.exceptions.Exit(1 if strict and not is_whole else 0)
 

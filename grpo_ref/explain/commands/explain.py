@@ -30,8 +30,8 @@ script or a notebook with GRPOConfig(...), or what the trainer logged. It may be
 The trainer is found from the content; or put its name first: {", ".join([*DIALECTS][:-1])} or
 {[*DIALECTS][-1]}. Two configurations are compared, difference by difference.
 
-Exit status 2 if it cannot be read, if a key looks like a slip in one that matters, or if the trainer would
-refuse it. A file that another version may have run is told with a caution, unless --strict is given.
+Exit status 2 if it cannot be read, if a key looks like a typo in one that matters, or if the trainer would
+refuse it. A file that another version may have run is explained with a caution, unless --strict is given.
 """
 
 
@@ -43,7 +43,7 @@ refuse it. A file that another version may have run is told with a caution, unle
 )
 @click.argument("config", nargs=-1, type=click.UNPROCESSED)
 @click.option(
-    "--trainer", type=Name("dialect", lambda: DIALECTS), help="The dialect, if it is not to be found."
+    "--trainer", type=Name("dialect", lambda: DIALECTS), help="The trainer, if it cannot be detected."
 )
 @click.option("--version", "version", default="", help="The trainer's version, such as 0.14.0 for TRL.")
 @click.option("--diff", nargs=2, metavar="OLD NEW", help="What changes for this file between two versions.")
@@ -52,11 +52,11 @@ refuse it. A file that another version may have run is told with a caution, unle
     "form",
     type=click.Choice(["text", "json", "markdown", "latex"]),
     default="text",
-    help="How it is written; text if left out.",
+    help="The format of the output. The default is text.",
 )
 @click.option("--all", "everything", is_flag=True, help="List the keys that do not touch the objective, too.")
 @click.option("--strict", is_flag=True, help="Exit with status 1 if there is a warning, for a check in CI.")
-@click.option("--skip-unknown", is_flag=True, help="Go on where a key looks like a slip in one that matters.")
+@click.option("--skip-unknown", is_flag=True, help="Ignore keys that look like typos.")
 @plain_option
 def command(
     config: tuple[str, ...],

@@ -165,7 +165,7 @@ def _effective(dialect: Dialect, keys: Iterable[str]) -> list[str]:
 
     Two names of one key count once.
 
-    A key without a group is no evidence for a trainer that has this key inside a group.
+    A key without a group is not evidence for a trainer that has this key inside a group.
     """
     named = {name: key for key in keys if (name := dialect.key(key)) is not None}
     matter = {name: key for name, key in named.items() if name in dialect.defaults or name in dialect.beyond}

@@ -82,7 +82,7 @@ def read_python(source: str) -> PythonScript:
         return script._replace(shell="\n".join([*shell, script.shell]).strip())
     except (SyntaxError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
-        raise ValueError(f"it is no Python{f': line {line}' if line else ''}: {error}") from error
+        raise ValueError(f"it is not valid Python{f': line {line}' if line else ''}: {error}") from error
 
 
 def read_notebook(text: str) -> PythonScript:
@@ -106,7 +106,8 @@ def read_notebook(text: str) -> PythonScript:
         else:
             unread += not found
     script = read_python("\n".join(code))
-    notes = [f"{unread} cells of it are no Python, and not read."] if unread else []
+    cells = "1 cell is" if unread == 1 else f"{unread} cells are"
+    notes = [f"{cells} not Python and not read."] if unread else []
     return script._replace(shell="\n".join(shell), notes=[*script.notes, *notes])
 
 
@@ -148,7 +149,7 @@ def _cells(text: str) -> Iterator[str]:
                 source = cell["source"]
                 yield source if isinstance(source, str) else "".join(source)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError("it is no notebook: expected cells with a source") from error
+        raise ValueError("it is not a notebook: expected cells with a source") from error
 
 
 class _Reader:

@@ -219,8 +219,8 @@ def _guessed(launch: Launch) -> Launch:
     name, known = of_keys(launch.keys)
     if name and only_samples(name, launch.keys):
         raise ValueError(
-            "its keys say how to sample and what that is worth, and none how to train: it is no file of a training;"
-            " if it is one, name its trainer with --trainer"
+            "its keys configure only sampling and rewards, and no training; if it does train, name its trainer with"
+            " --trainer"
         )
     if name:
         return replace(launch, trainer=name, why=f"{known} keys that change its objective")
@@ -228,10 +228,10 @@ def _guessed(launch: Launch) -> Launch:
     if not name:
         return launch
     caution = (
-        f"Its group {group} has the names of this trainer's keys. A program of its own hands them on, and what that"
-        " program sets itself is not known here."
+        f"Its group {group} has this trainer's keys. A custom program passes them on, and may override settings that"
+        " are not listed here."
     )
-    why = f"its keys stand in the group {group}"
+    why = f"its keys are in the group {group}"
     cautions = [caution, *launch.cautions]
     return replace(launch, trainer=name, why=why, keys=inner(launch.keys, group), cautions=cautions)
 
@@ -423,7 +423,7 @@ def _of_program(path: str, words: Sequence[Text], beside: Beside) -> Iterator[La
     taken = {name for note in script.notes for name in TAKEN.findall(note)}
     flags = {str(word).lstrip("-").partition("=")[0].replace("-", "_") for word in words}
     for launch in [] if taken & flags else _of_script(script, beside):
-        told = f"{path}, which it starts, is read; what the command hands to it changes no key that is told."
+        told = f"{path}, which it starts, is read. The arguments of the command change no key of this report."
         yield replace(launch, notes=[told, *launch.notes])
 
 

@@ -47,11 +47,8 @@ def test_mistakes_are_explained(arguments, message):
 def test_what_is_unknown_is_told_and_not_converted():
     result = run("convert", "trl grpo --my_key 1 --beta 0.1 --epsilon $E", "--to", "verl")
     assert result.exit_code == 0
-    assert "TRL 1.16.0 has no key my_key; what it does is not converted\n" in result.stderr
-    assert (
-        "Not known, so that it is left out: epsilon = $E, because $E is not set in this file\n"
-        in result.stderr
-    )
+    assert "TRL 1.16.0 has no key my_key, so it is not converted\n" in result.stderr
+    assert "Unknown, so it is omitted: epsilon = $E, because $E is not set in this file\n" in result.stderr
     assert run("convert", "trl", "epsilonn=1", "beta=0.1", "--to", "trl", "--skip-unknown").exit_code == 0
 
 

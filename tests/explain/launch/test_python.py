@@ -124,13 +124,13 @@ def test_a_notebook_is_read_cell_by_cell():
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"cells": 3}', '{"cells": [{"cell_type": "code"}]}'])
 def test_what_is_no_notebook_is_refused(text):
-    with pytest.raises(ValueError, match="no notebook"):
+    with pytest.raises(ValueError, match="not a notebook"):
         read_notebook(text)
 
 
 @pytest.mark.parametrize("source", ["def", "x = (", "(" * 5000, "\x00"])
 def test_what_is_no_python_is_refused(source):
-    with pytest.raises(ValueError, match="it is no Python"):
+    with pytest.raises(ValueError, match="it is not valid Python"):
         read_python(source)
 
 
@@ -148,7 +148,7 @@ def test_any_text_is_read_or_refused_in_words(words):
 def test_cells_that_are_no_python_are_left_out_and_told():
     found = read_notebook(notebook("    indented", "GRPOConfig(beta=0.1)", "(("))
     assert found.configs[0].keys == {"beta": 0.1}
-    assert found.notes == ["2 cells of it are no Python, and not read."]
+    assert found.notes == ["2 cells are not Python and not read."]
 
 
 def test_a_dictionary_that_a_function_returns_is_a_configuration():

@@ -115,7 +115,7 @@ def test_keys_in_a_group_of_a_projects_own_are_told_with_a_caution():
     text = "seed: 1\ngrpo: {num_generations: 4, beta: 0.1, max_completion_length: 9}\nlora: {r: 8}\n"
     (launch,) = launches(text, "x.yaml")
     assert (launch.trainer, launch.keys["beta"], launch.is_sure) == ("trl", 0.1, False)
-    assert launch.cautions[0].startswith("Its group grpo has the names of this trainer's keys.")
+    assert launch.cautions[0].startswith("Its group grpo has this trainer's keys.")
     without_a_size = "grpo: {beta: 0.1, max_completion_length: 9, epsilon: 0.2, loss_type: bnpo}\n"
     with pytest.raises(ValueError, match="no trainer is known by these keys"):
         launches(without_a_size, "x.yaml")
@@ -123,7 +123,7 @@ def test_keys_in_a_group_of_a_projects_own_are_told_with_a_caution():
 
 def test_a_file_that_only_samples_is_no_training():
     text = "num_generations: 8\nmax_completion_length: 100\ntemperature: 1.0\nreward_weights: [1.0]\n"
-    with pytest.raises(ValueError, match="its keys say how to sample"):
+    with pytest.raises(ValueError, match="its keys configure only sampling"):
         launches(text, "x.yaml")
     assert launches(f"{text}learning_rate: 1e-6\n", "x.yaml")[0].trainer == "trl"
 

@@ -133,19 +133,18 @@ _SIZE = "AReaL checks this and does not read it: a group is what was sampled of 
 ABOUT = {
     **dict.fromkeys(CHECKED, "This does not touch the objective; AReaL refuses some values."),
     "gconfig.n_samples": "This is the number of completions per prompt, and a group is what came of them.",
-    "gconfig.drop_incomplete_group": "A group of which a completion has failed is drawn anew; else it is smaller.",
+    "gconfig.drop_incomplete_group": "A group with a failed completion is resampled; without this key it is smaller.",
     "reward_norm.group_size": _SIZE,
     "adv_norm.group_size": _SIZE,
     "ref.backend": "A reference is loaded if kl_ctl is above 0; without one its log-probabilities count as 0.",
-    "actor.max_new_tokens": "This is the budget that overlong_tokens are counted back from; 1024 where it is left out.",
-    "gconfig.max_new_tokens": "This is the generation budget; the punishment for length has another one,"
-    " actor.max_new_tokens.",
+    "actor.max_new_tokens": "The length penalty covers the last overlong_tokens of this budget, which is 1024 by default.",
+    "gconfig.max_new_tokens": "This is the generation budget. The length penalty has its own, actor.max_new_tokens.",
     "ppo_n_minibatches": "A batch is split into so many mini-batches, with an optimizer step each; each token is used"
     " once.",
-    "recompute_logprob": "The old log-probabilities are recomputed by the learner; left out, they are the sampler's."
+    "recompute_logprob": "The learner recomputes the old log-probabilities; by default they are the sampler's."
     " With use_decoupled_loss they are recomputed in any case.",
     "prox_logp_method": "This says how the log-probabilities are found that the ratio is taken to; only"
     " 'reuse_train_logp' counts without use_decoupled_loss too.",
     "temperature": "This is the temperature of the policy for the log-probabilities; gconfig.temperature is the sampler's.",
-    "dynamic_bs": "A batch may be smaller where the run's own filter, which is no key, rejects groups.",
+    "dynamic_bs": "A batch may be smaller if the run's own filter, which has no key, rejects groups.",
 }

@@ -47,7 +47,7 @@ def rescaled(
       rewards: (P, G).
       lengths: (P, G) tokens of each completion.
       bias, scale, limit: reward_bias, reward_scaling and reward_clip.
-      tail: overlong_tokens, the last stretch of the budget; None is no punishment.
+      tail: overlong_tokens, the last part of the budget; None for no penalty.
       factor: overlong_penalty_factor. A completion beyond the budget loses more than this.
       budget: the actor's max_new_tokens, not the sampler's.
 

@@ -116,8 +116,8 @@ def _check_loss(settings: Mapping[str, Any]) -> None:
     _check_cispo(settings)
     if moment is not None and moment <= 0.0:
         raise ValueError(
-            f"m2_threshold = {moment} cannot be expressed here. All tokens but one are left out, and which one"
-            " stays may be left to the order of equal numbers."
+            f"m2_threshold = {moment} cannot be expressed here. All tokens but one are excluded, and the order"
+            " of equal numbers may decide which one stays."
         )
     if apart and settings["prox_logp_method"] == "loglinear":
         raise ValueError(

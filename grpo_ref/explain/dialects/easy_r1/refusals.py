@@ -94,7 +94,7 @@ def _check_batches(settings: Mapping[str, Any]) -> None:
     size = settings["micro_batch_size_per_device_for_experience"]
     _expect(
         completions % size == 0,
-        f"micro_batch_size_per_device_for_experience: {completions} completions are no multiple of {size}",
+        f"micro_batch_size_per_device_for_experience: {completions} completions are not a multiple of {size}",
     )
 
 
@@ -109,14 +109,16 @@ def _check_workers(settings: Mapping[str, Any]) -> None:
     size = settings["micro_batch_size_per_device_for_update"]
     _expect(
         each % size == 0,
-        f"micro_batch_size_per_device_for_update: {each} completions per device are no multiple of {size}",
+        f"micro_batch_size_per_device_for_update: {each} completions per device are not a multiple of {size}",
     )
     _expect(
         not settings["actor.fsdp.enable_cpu_offload"] or each == size,
         "actor.fsdp.enable_cpu_offload: not with more than one micro-batch per update",
     )
     parallel = settings["rollout.tensor_parallel_size"]
-    _expect(gpus % parallel == 0, f"rollout.tensor_parallel_size: {gpus} GPUs are no multiple of {parallel}")
+    _expect(
+        gpus % parallel == 0, f"rollout.tensor_parallel_size: {gpus} GPUs are not a multiple of {parallel}"
+    )
 
 
 def _expect(holds: bool, otherwise: str) -> None:

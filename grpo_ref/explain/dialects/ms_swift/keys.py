@@ -203,10 +203,10 @@ ABOUT = {
     **dict.fromkeys(BEFORE, "This is of a version before this one, and does not touch the objective."),
     **dict.fromkeys(CHECKED, "This does not touch the objective; some values and combinations are refused."),
     "rlhf_type": "This is the algorithm; ms-swift's own default is dpo.",
-    "beta": "This is the weight of the KL penalty; ms-swift takes 0.04 for grpo where it is left out.",
+    "beta": "This is the weight of the KL penalty. ms-swift's default for grpo is 0.04.",
     "kl_in_reward": "This puts the KL into the reward instead of the loss; rloo and reinforce_plus_plus do so unless it"
     " is given.",
-    "scale_rewards": "This is what advantages are divided by; left out, it depends on advantage_estimator.",
+    "scale_rewards": "This is the divisor of the advantages. The default depends on advantage_estimator.",
     "gradient_accumulation_steps": "This is how many micro-batches make a step; dapo, cispo and fipo are divided by it"
     " once too often.",
     "steps_per_generation": "This is into how many micro-batches a generation batch is cut; where they are more than"
@@ -219,17 +219,16 @@ ABOUT = {
     " elsewhere here.",
     "max_new_tokens": "This is an old name of max_completion_length.",
     "response_length": "This is an old name of max_completion_length.",
-    "reward_funcs": "These are the reward functions, which are summed; soft_overlong is a punishment for length.",
+    "reward_funcs": "These are the reward functions, which are summed; soft_overlong is a length penalty.",
     "reward_weights": "These are the weights of the reward functions.",
     "soft_max_length": "This is the length at which soft_overlong takes 1 off the reward; max_completion_length where it"
     " is not set.",
-    "soft_cache_length": "This is the length of the stretch over which soft_overlong grows to that.",
+    "soft_cache_length": "This is the number of tokens over which soft_overlong grows to that.",
     "use_vllm": "This lets vLLM sample; without it there is nothing to correct.",
     "rollout_importance_sampling_threshold": "This is the largest weight for the sampler's mismatch.",
-    "max_resample_times": "This is how often dynamic_sample draws anew, before it takes the batch as it was.",
+    "max_resample_times": "This is how often dynamic_sample resamples before it keeps the batch as it is.",
     "router_aux_loss_coef": "The loss of grpo does not read this.",
-    "temperature": "This is the temperature of the policy, for sampling and for the log-probabilities alike; 0.9 where"
-    " it is left out.",
+    "temperature": "This is the temperature of the policy, for both sampling and log-probabilities. The default is 0.9.",
     "sync_ref_model": "This lets the reference follow the policy.",
     "ref_model_mixup_alpha": "This is how fast the reference follows the policy.",
     "ref_model_sync_steps": "This is how often the reference follows the policy.",

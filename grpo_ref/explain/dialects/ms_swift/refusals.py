@@ -27,7 +27,7 @@ def check(s: SimpleNamespace) -> None:
     ms-swift `RLHFArguments`, `GRPOConfig` and `_compute_loss_and_metrics`.
     """
     _expect(
-        s.rlhf_type == "grpo", f"rlhf_type: expected one of 'grpo', got {s.rlhf_type!r}, which is no GRPO"
+        s.rlhf_type == "grpo", f"rlhf_type: expected one of 'grpo', got {s.rlhf_type!r}, which is not GRPO"
     )
     own = {"loss_type": s.behaviour.loss_types, "importance_sampling_level": s.behaviour.levels}
     for key, values in (own | ALLOWED).items():
@@ -87,11 +87,11 @@ def _check_batch(s: SimpleNamespace) -> None:
     size = (s.per_device_train_batch_size or 1) * (1 if steps is None else steps)
     _expect(
         drawn % size == 0,
-        f"generation_batch_size: ms-swift refuses {drawn}, which is no multiple of {size} per device",
+        f"generation_batch_size: ms-swift refuses {drawn}, which is not a multiple of {size} per device",
     )
     _expect(
         drawn % s.num_generations == 0,
-        f"generation_batch_size: ms-swift refuses {drawn}, which is no whole number of groups of"
+        f"generation_batch_size: ms-swift refuses {drawn}, which is not a whole number of groups of"
         f" {s.num_generations}",
     )
 

@@ -81,7 +81,7 @@ def recipe(**config: Any) -> Recipe:
     """The recipe that NeMo-RL's GRPO computes.
 
     Args:
-      config: the keys of loss_fn, grpo and policy, in groups or not; what is left out is as in
+      config: the keys of loss_fn, grpo and policy, in groups or not. The defaults are those of
         `grpo_math_1B.yaml`.
 
     Raises:

@@ -119,10 +119,10 @@ ABOUT = {
     "policy.max_total_sequence_length": "This is the longest response where reward_shaping.max_response_length is not set.",
     "normalize_rewards": _FOLLOWED,
     "use_leave_one_out_baseline": f"{_FOLLOWED} {_OF_OTHERS}",
-    "adv_estimator.normalize_rewards": "This decides whether advantages are divided by the spread; where it is left"
-    " out, normalize_rewards of grpo does.",
-    "adv_estimator.use_leave_one_out_baseline": "This decides whether a completion is compared with the others alone;"
-    " where it is left out, use_leave_one_out_baseline of grpo does.",
+    "adv_estimator.normalize_rewards": "This decides whether advantages are divided by the spread. The default is"
+    " normalize_rewards of grpo.",
+    "adv_estimator.use_leave_one_out_baseline": "This decides whether a completion is compared with the others alone."
+    " The default is use_leave_one_out_baseline of grpo.",
     "batch_multiplier": "This is how many more prompts dynamic sampling draws at once.",
     "dynamic_sampling_max_gen_batches": "This is how often dynamic sampling draws before it gives up.",
     "skip_reference_policy_logprobs_calculation": _CHECKED,

@@ -206,7 +206,7 @@ def close_to_sampler(
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats.
       mask: (P, G, T) 1 on completion tokens.
-      threshold: seq_logprob_error_threshold, a factor; 1 is no difference at all.
+      threshold: seq_logprob_error_threshold, a factor; 1 means equal probabilities.
 
     Returns:
       (P, G) True where the completion takes part; one without any token does.
@@ -583,7 +583,7 @@ def scored_against_sampler(
         w estimate(v),   w = πθ / πrollout
 
     Args:
-      log_probs, ref_log_probs, rollout_log_probs: (P, G, T) in nats; a w that is no finite number is 0.
+      log_probs, ref_log_probs, rollout_log_probs: (P, G, T) in nats; a non-finite w is replaced by 0.
       estimator, max_log_ratio: as in `scored`.
       max_value: as in `scored`, of the product.
 

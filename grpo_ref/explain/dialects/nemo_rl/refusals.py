@@ -160,12 +160,12 @@ def _check_expressible(s: Mapping[str, Any]) -> None:
     _cannot(
         by_others and penalized,
         "use_dynamic_sampling by the spread of the others with use_kl_in_reward",
-        "The tokens would be compared among the completions that are left.",
+        "The tokens would be compared only among the remaining completions.",
     )
     _cannot(
         by_others and s["seq_logprob_error_threshold"] is not None,
         "use_dynamic_sampling by the spread of the others with seq_logprob_error_threshold",
-        "Completions would be left out for two reasons, one of them before the advantages.",
+        "Completions would be excluded for two reasons, one of them before the advantages.",
     )
     _check_model(s)
 

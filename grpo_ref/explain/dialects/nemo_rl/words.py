@@ -71,13 +71,13 @@ WORDS: Mapping[Kernel, Words] = {
     less_overlong: f"{SCALED}an overlong penalty over the last {{buffer}} of {{longest}} tokens and beyond,"
     " weight {penalty}",
     less_if_cut_off: f"{SCALED}the reward of truncated completions times {{share}}",
-    varied_inside: "groups without contrast dropped or drawn anew (dynamic sampling), rewards limited to"
+    varied_inside: "groups with equal rewards dropped or resampled (dynamic sampling), rewards limited to"
     " {limits}",
-    any_others_differ: "groups dropped or drawn anew that have no completion with contrast among its siblings"
+    any_others_differ: "groups dropped or resampled in which no completion has other completions with different rewards"
     f"{ANY_LIMITS}",
-    others_differ: f"completions without contrast among their siblings masked out{ANY_LIMITS}",
-    ended_and_others_differ: "truncated completions, and those without contrast among their siblings, masked"
-    " out"
+    others_differ: f"completions masked out if the rewards of the others in their group are equal{ANY_LIMITS}",
+    ended_and_others_differ: "completions masked out if truncated, or if the rewards of the others in their group"
+    " are equal"
     f"{ANY_LIMITS}",
     close_to_sampler: "completions masked out whose mean exp|log-ratio| to the sampler exceeds {threshold}",
     ended_and_close: "truncated completions, and those whose mean exp|log-ratio| to the sampler exceeds"

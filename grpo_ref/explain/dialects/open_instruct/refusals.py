@@ -63,7 +63,7 @@ REFUSALS = (
     ),
     Refusal(
         lambda s: s.num_samples_per_prompt_rollout == 1 and s.filter_zero_std_samples,
-        "num_samples_per_prompt_rollout: groups of one have no contrast, and filter_zero_std_samples drops all",
+        "num_samples_per_prompt_rollout: groups of one have no spread, and filter_zero_std_samples drops all",
     ),
 )
 """Checks of settings that affect the loss or the reward."""

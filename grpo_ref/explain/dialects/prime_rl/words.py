@@ -22,5 +22,5 @@ WORDS: Mapping[Kernel, Words] = {
     length_penalized: "advantages centred within groups{group}, length penalised by {output} of the mean"
     " reward",
     of_any_advantage: "completions with advantage 0 dropped",
-    gated_groups: "groups with all advantages in {ranges} drawn anew",
+    gated_groups: "groups with all advantages in {ranges} resampled",
 }

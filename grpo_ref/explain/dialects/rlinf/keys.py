@@ -41,11 +41,11 @@ ALIASES = {"training_backend": "actor.training_backend", "task_type": "runner.ta
 SWITCHES = {"entropy_bonus": "calculate_entropy"}
 RULES = (
     "other rules than those for language models: log-probabilities of actions or of chunks of them, advantages per"
-    " chunk, averages over episodes, and groups that are left out for their mean reward."
+    " chunk, averages over episodes, and groups that are excluded by their mean reward."
 )
 EMBODIED = f"Only the actors of embodied tasks read it, which follow {RULES}"
 OTHER_TASKS = {"embodied": f"Its actors follow {RULES}"}
-NO_OBJECTIVE = "It is no reinforcement learning of a language model."
+NO_OBJECTIVE = "It is not reinforcement learning of a language model."
 OF_OTHER_ACTORS = {
     "actor_critic": "it trains a critic as well",
     "opd": "it follows the log-probabilities of a teacher",

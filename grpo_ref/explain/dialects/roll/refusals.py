@@ -71,7 +71,7 @@ def _check_norms(settings: Mapping[str, Any]) -> None:
     count = settings["num_return_sequences_in_group"]
     _expect(
         std != "group" or count > 1,
-        f"num_return_sequences_in_group: the std of a group of {count} is no number, nor is anything after it",
+        f"num_return_sequences_in_group: the std of a group of {count} is NaN, and so is the loss",
     )
 
 
@@ -97,14 +97,14 @@ def _check_weights(settings: Mapping[str, Any]) -> None:
     filtered, mode = is_filtered(settings), settings["loss_agg_mode"]
     _expect(
         not settings["length_loss_weight"] or not filtered,
-        "length_loss_weight: the completions that are left out take part in it; this reference refuses it, as here"
-        " they are gone",
+        "length_loss_weight: it uses the excluded completions too. This reference refuses it, because it has removed"
+        " them",
     )
     squares = is_variant(settings) and settings["actor_train.pg_variant"] == "kimi15"
     _expect(
         not (squares and filtered and mode == "token-mean"),
-        "actor_train.pg_variant: with token-mean the squares of kimi15 are of what is left out too; this reference"
-        " refuses it, as here that is gone",
+        "actor_train.pg_variant: with token-mean the squares of kimi15 include the excluded completions. This"
+        " reference refuses it, because it has removed them",
     )
     _expect(
         settings["kl_loss_coef"] >= 0.0 or not settings["use_kl_loss"],

@@ -170,11 +170,11 @@ ABOUT = {
     "use_entropy_loss": "This says whether the entropy bonus is added.",
     "use_tis": "SkyRL turns this into tis_ratio_type=token, with tis_imp_ratio_cap as its bound.",
     "tis_imp_ratio_cap": "This is the bound where use_tis is set, in place of token_tis_ratio_clip_high.",
-    "sample_full_batch": "The asynchronous trainer draws groups until each of a mini-batch has contrast.",
+    "sample_full_batch": "The asynchronous trainer samples until each group of a mini-batch has different rewards.",
     "sampling_params.logprobs": "Without it the sampler reports no log-probabilities, which every"
     " correction needs.",
-    "sampling_params.max_generate_length": "This is the generation budget; the overlong punishment of the"
-    " DAPO example counts from it.",
+    "sampling_params.max_generate_length": "This is the generation budget. The overlong penalty of the"
+    " DAPO example depends on it.",
     "overlong_buffer_len": "This is a key of the DAPO example, examples/train/algorithms/dapo; the entry"
     " point of SkyRL itself does not know it.",
     "overlong_buffer_penalty_factor": "This is a key of the DAPO example, examples/train/algorithms/dapo;"

@@ -452,7 +452,7 @@ def without_outliers(
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats.
       mask: (P, G, T) 1 on completion tokens.
-      min_ratio, max_ratio: outlier_token_is_threshold_low and _high; None is no bound.
+      min_ratio, max_ratio: outlier_token_is_threshold_low and _high; None for no bound.
 
     Returns:
       (P, G, T) of 0 and 1.

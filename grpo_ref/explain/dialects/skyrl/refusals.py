@@ -71,7 +71,7 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
 def _check_rewards(settings: Mapping[str, Any]) -> None:
     """Check the penalty in the reward, and the length penalties."""
     both = settings["use_kl_in_reward"] and settings["use_kl_loss"]
-    _expect(not both, "use_kl_in_reward: SkyRL refuses it with use_kl_loss, which is on where it is left out")
+    _expect(not both, "use_kl_in_reward: SkyRL refuses it with use_kl_loss, which is on by default")
     length = settings["overlong_buffer_len"]
     _expect(
         length is None or 0 < length <= settings["sampling_params.max_generate_length"],
@@ -80,8 +80,7 @@ def _check_rewards(settings: Mapping[str, Any]) -> None:
     punished = length is not None or settings["overlong_buffer_penalty_factor"] is not None
     _expect(
         not (punished and settings["zero_reward_on_non_stop"]),
-        "zero_reward_on_non_stop: with the overlong punishment of the DAPO example it cannot be expressed"
-        " here.",
+        "zero_reward_on_non_stop: with the overlong penalty of the DAPO example it cannot be expressed here.",
     )
     moving = settings["use_kl_in_reward"] and settings["kl_ctrl.type"] == "adaptive"
     moving = moving and settings["kl_loss_coef"] > 0.0
@@ -160,19 +159,19 @@ def _check_batches(settings: Mapping[str, Any]) -> None:
         parallel = 1
         for kind in kinds:
             parallel *= settings[f"policy.megatron_config.{kind}_parallel_size"]
-        _expect(gpus % parallel == 0, f"policy.megatron_config: {gpus} GPUs are no multiple of {parallel}")
+        _expect(gpus % parallel == 0, f"policy.megatron_config: {gpus} GPUs are not a multiple of {parallel}")
     share = gpus // parallel
     _expect(share > 0, f"policy.sequence_parallel_size: expected at most the number of GPUs, {gpus}")
     each = update * settings["n_samples_per_prompt"] // share
     size = settings["micro_train_batch_size_per_gpu"]
     _expect(
         each > 0 and each % size == 0,
-        f"micro_train_batch_size_per_gpu: {each} completions per GPU are no multiple of {size}",
+        f"micro_train_batch_size_per_gpu: {each} completions per GPU are not a multiple of {size}",
     )
     whole = prompts * settings["n_samples_per_prompt"] // share
     _expect(
         whole % each == 0,
-        f"train_batch_size: {whole} completions per GPU are no multiple of the update's {each}",
+        f"train_batch_size: {whole} completions per GPU are not a multiple of the update's {each}",
     )
     _expect(
         settings["max_ckpts_to_keep"] != 0,

@@ -67,7 +67,7 @@ WORDS: Mapping[Kernel, Words] = {
     zero_if_cut_off: "truncated completions get reward 0",
     groups_with_a_std: COMMON["mixed_groups"],
     contrasted: "groups whose rewards differ by at most {tol} masked out",
-    contrasted_groups: "groups whose rewards differ by at most {tol} drawn anew (dynamic sampling)",
+    contrasted_groups: "groups whose rewards differ by at most {tol} resampled (dynamic sampling)",
     ended_and_contrasted: "truncated completions masked out, and groups whose other rewards differ by at"
     " most {tol}",
 }

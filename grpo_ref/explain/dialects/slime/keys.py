@@ -181,7 +181,7 @@ _CHECKED = "This does not touch the objective; slime refuses some values and com
 ABOUT = {
     **dict.fromkeys(CHECKED, _CHECKED),
     **dict.fromkeys(
-        MISMATCH, "This is read by compute_mis_weights_with_cp alone, and stands in custom_config_path."
+        MISMATCH, "Only compute_mis_weights_with_cp reads this, from the file of custom_config_path."
     ),
     "tis_batch_normalize": "The weights are divided by their mean over a micro-batch; here one holds the whole step.",
     "n_samples_per_prompt": "This is the number of completions per prompt. slime's own default is 1, which leaves every"
@@ -203,8 +203,8 @@ ABOUT = {
     "over_sampling_batch_size": "This is how many prompts are drawn at once; what is not needed is left.",
     "calculate_per_token_loss": "The loss is averaged over the tokens of all completions of a step.",
     "get_mismatch_metrics": "The function of custom_tis_function_path is called, and what it does to the loss counts.",
-    "grpo_std_normalization": "This is what disable_grpo_std_normalization turns off; it is no flag itself.",
-    "rewards_normalization": "This is what disable_rewards_normalization turns off; it is no flag itself.",
+    "grpo_std_normalization": "The flag disable_grpo_std_normalization turns this off; it is not a flag itself.",
+    "rewards_normalization": "The flag disable_rewards_normalization turns this off; it is not a flag itself.",
     "value_clip": "This is of the critic alone.",
     "lambd": "This is of ppo alone, which needs a critic.",
 }

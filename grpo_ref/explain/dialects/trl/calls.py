@@ -51,7 +51,7 @@ def _check_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNam
     size, completions = dialect.settings(config).num_generations, int(np.prod(record.mask.shape[:2]))
     if "num_generations" in dialect.given(config) and completions % size:
         raise ValueError(
-            f"num_generations: a generation batch of {completions} completions is no groups of {size}"
+            f"num_generations={size} does not divide the generation batch of {completions} completions."
         )
 
 
@@ -191,7 +191,7 @@ def _micro_batches(record: SimpleNamespace, steps: int) -> list[SimpleNamespace]
     completions = record.mask.shape[0] * record.mask.shape[1]
     if completions % steps:
         raise ValueError(
-            f"steps_per_generation: {completions} completions are no {steps} equal micro-batches"
+            f"steps_per_generation: {completions} completions cannot be split into {steps} equal micro-batches"
         )
     parts = {
         name: array.reshape(steps, 1, completions // steps, *array.shape[2:])

@@ -45,7 +45,7 @@ def check_run(s: SimpleNamespace) -> None:
         raise ValueError("generation_batch_size: TRL refuses it together with steps_per_generation")
     if s.generation_batch_size % s.num_generations:
         raise ValueError(
-            f"generation_batch_size: TRL refuses {s.generation_batch_size}, which is no whole number of groups of"
+            f"generation_batch_size: TRL refuses {s.generation_batch_size}, which is not a whole number of groups of"
             f" {s.num_generations}"
         )
 

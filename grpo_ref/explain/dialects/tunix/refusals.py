@@ -49,7 +49,7 @@ def _check_functions(settings: Mapping[str, Any], is_dapo: bool) -> None:
     )
     _expect(
         settings["config_class"] != "DrGRPOConfig" or estimator == "drgrpo",
-        "advantage_estimator: Tunix refuses it for DrGRPOConfig, where it is no argument",
+        "advantage_estimator: Tunix refuses it for DrGRPOConfig, which has no such argument",
     )
     if not is_dapo:
         one_of("loss_algo", settings["loss_algo"], dict.fromkeys(ALGORITHMS))

@@ -9,7 +9,7 @@ from grpo_ref.explain.words import Kernel, Words
 
 WORDS: Mapping[Kernel, Words] = {
     mean_of_limited: "per sequence (length-normalised)",
-    punished_by_characters: "a punishment for length over the last {tail} of {budget} characters, weight {factor}",
+    punished_by_characters: "a length penalty over the last {tail} of {budget} characters, weight {factor}",
     clipped_as_given: "a clip of the ratio with half-widths {clip_low}/{clip_high} as given",
     without_a_sibling: "advantages of NaN, as a single completion has no std",
 }

@@ -267,9 +267,7 @@ def _reward(s: SimpleNamespace) -> Slot:
     if s.reward_manager != "dapo" or not settings["overlong_buffer_cfg.enable"]:
         return slot(task_reward)
     if s.max_resp_len is None:
-        raise ValueError(
-            "reward_kwargs.max_resp_len: the overlong punishment needs it, and it has no default"
-        )
+        raise ValueError("reward_kwargs.max_resp_len: the overlong penalty needs it, and it has no default")
     buffer, factor = settings["overlong_buffer_cfg.len"], settings["overlong_buffer_cfg.penalty_factor"]
     if not 0 < buffer <= s.max_resp_len:
         raise ValueError(f"overlong_buffer_cfg.len: expected 0 < len <= max_resp_len, got {buffer}")

@@ -179,7 +179,7 @@ ABOUT = {
     "bypass_mode": "With True the sampler's log-probabilities are the old ones: they are to be given as such.",
     "loss_type": "No actor reads it here: it counts in actor.policy_loss.rollout_correction.",
     "trainer.use_v1": "The default trainer counts the tokens of a batch before tokens are rejected.",
-    "max_resp_len": "This is the budget of the overlong punishment, whatever data.max_response_length is.",
+    "max_resp_len": "This is the budget of the overlong penalty, whatever data.max_response_length is.",
     "rollout.calculate_log_probs": "The sampler reports its log-probabilities, which every rollout correction needs.",
     "rollout.temperature": "This is the temperature of the policy, for sampling and for the log-probabilities alike.",
 }

@@ -32,5 +32,5 @@ WORDS: Mapping[Kernel, Words] = {
     "{per_length:True=, lengths counting kept tokens only}",
     mean_one: "{weights}, divided by their mean over the batch",
     geometric_mean_weight: "for each completion the geometric mean of {weights}",
-    afresh: "{part}, measured anew with the current policy",
+    afresh: "{part}, measured with the current policy at each step",
 }
