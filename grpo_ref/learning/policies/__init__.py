@@ -1,4 +1,4 @@
-"""Policies: logits for the next token, and the way back from their gradient to the parameters."""
+"""Policies: logits of the next token, and the backward pass from their gradient to the parameters."""
 
 POLICIES = ("table", "mlp", "transformer")
-"""The kinds of policy; what a network is by name is in `kinds`."""
+"""Names of the kinds of policy. `kinds.network_for` makes a network by name."""

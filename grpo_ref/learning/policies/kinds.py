@@ -1,4 +1,4 @@
-"""The kinds of policy by name, and how one is begun for a task: a table as it is, a network by imitation."""
+"""Networks by name, with the sizes that fit a task."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
@@ -16,17 +16,17 @@ NETWORKS: dict[str, type[OwnNetwork]] = {"mlp": MLP, "transformer": Transformer}
 
 
 def network_for(task: Task, kind: str, settings: Mapping[str, Any] | None = None) -> OwnNetwork:
-    """A network that fits the task: its vocabulary, and for a transformer its longest text.
+    """Return a network with the task's vocabulary and, for a transformer, the length of its longest text.
 
     Args:
-      task: has tokens for its prompts.
+      task: a task whose prompts have tokens.
       kind: "mlp" or "transformer".
-      settings: of the network, in place of its defaults, as in {"width": 128}.
+      settings: settings of the network that differ from the defaults, as in {"width": 128}.
 
     Raises:
-      TypeError: if the task is none.
-      ValueError: if the kind or a setting is unknown, or the task has no tokens for its prompts.
-      MemoryError: if the machine could not hold the weights.
+      TypeError: if the task is not a `Task`.
+      ValueError: if the kind or a setting is unknown, or the task has no prompt_tokens.
+      MemoryError: if the machine does not have enough memory for the weights.
 
     >>> from grpo_ref import TASKS
     >>> network_for(TASKS["names"](), "transformer").context
@@ -45,9 +45,10 @@ def network_for(task: Task, kind: str, settings: Mapping[str, Any] | None = None
             raise ValueError(
                 f"policy: {name}: expected a value of type {known[name].__name__}, got {value!r}"
             )
-    sizes, said = {"vocabulary": len(task.vocabulary)}, prompt_tokens(task)
+    sizes, prompts = {"vocabulary": len(task.vocabulary)}, prompt_tokens(task)
     if network is Transformer:
-        sizes["context"] = said.shape[-1] + task.max_length - 1
+        # The last token of a completion is sampled but never read.
+        sizes["context"] = prompts.shape[-1] + task.max_length - 1
     made = network(**sizes | dict(settings))
     check_weights(made)
     return made

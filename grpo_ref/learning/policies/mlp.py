@@ -18,7 +18,14 @@ from grpo_ref.learning.policies.parameters import Parts, Shapes, check_sizes
 
 
 class Kept(NamedTuple):
-    """What the way back needs: (S, B, T), one-hot windows of all B T places, and inputs of the products."""
+    """Arrays that the forward pass keeps for the backward pass.
+
+    Attributes:
+      shape: (S, B, T) of the tokens.
+      windows: (S, B T k, V + 1) one-hot tokens of all windows.
+      embedded, active: (S, B T, ...) inputs of the products with up and down.
+      derivative: the derivative of the activation.
+    """
 
     shape: tuple[int, ...]
     windows: Array
@@ -29,16 +36,16 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True)
 class MLP:
-    """The sizes of the network.
+    """A two-layer network on the last few tokens, given by its sizes. It does not contain weights.
 
     Attributes:
-      vocabulary: V, how many tokens there are.
-      context: k, how many of the last tokens it sees.
-      width: numbers a token.
-      hidden: numbers inside.
+      vocabulary: V, number of tokens in the vocabulary.
+      context: k, number of last tokens that the network sees.
+      width: features per token.
+      hidden: features between the two products.
 
     Raises:
-      ValueError: if a size is no whole number or below 1.
+      ValueError: if a size is not a whole number of at least 1.
     """
 
     vocabulary: int
@@ -51,7 +58,7 @@ class MLP:
         check_sizes(**{name: (getattr(self, name), 1) for name in sizes})
 
     def shapes(self) -> Shapes:
-        """Name and shape of every weight; the last row of the embedding stands before the first token."""
+        """Return name and shape of every weight. The embedding's last row is for places before the text."""
         return {
             "embedding": (self.vocabulary + 1, self.width),
             "up": (self.context * self.width, self.hidden),
@@ -59,16 +66,16 @@ class MLP:
         }
 
     def init(self, generator: np.random.Generator) -> dict[str, Floats]:
-        """Weights to begin with, each product keeping the size of what it gets; the last one small.
+        """Return initial weights by name. The last product is small, so the policy starts nearly uniform.
 
         Args:
-          generator: NumPy's source of random numbers.
+          generator: a random generator.
         """
         scales = {"embedding": 1.0, "up": (self.context * self.width) ** -0.5, "down": 0.02}
         return {name: scales[name] * generator.normal(size=shape) for name, shape in self.shapes().items()}
 
     def forward(self, weights: Parts, tokens: Integers) -> tuple[Array, Kept]:
-        """The logits of what follows each token: (S, B, T) -> (S, B, T, V), and what `pull_back` needs."""
+        """Return the logits (S, B, T, V) after each token (S, B, T), and the arrays for `pull_back`."""
         runs, sequences, length = tokens.shape
         logits, kept = self._logits(weights, self._windows(tokens, length), tokens.shape)
         return array_namespace(logits).reshape(logits, (runs, sequences, length, -1)), kept
@@ -76,23 +83,24 @@ class MLP:
     def extend(
         self, weights: Parts, tokens: Integers, cache: list[list[Array]]
     ) -> tuple[Array, list[list[Array]]]:
-        """The logits (S, B, T, V) after some more tokens (S, B, T), and the last k tokens with them."""
+        """Return the logits (S, B, T, V) after more tokens (S, B, T), and the last k tokens as the cache."""
         xp, (runs, sequences, length) = array_namespace(tokens), tokens.shape
         known = xp.concat([cache[0][0], tokens], axis=-1) if cache else tokens
         logits, _ = self._logits(weights, self._windows(known, length), tokens.shape)
         return xp.reshape(logits, (runs, sequences, length, -1)), [[known[..., -self.context :]]]
 
     def pull_back(self, weights: Parts, kept: Kept, slope: Array) -> Parts:
-        """From ∂L/∂logits (S, B, T, V) to ∂L/∂weight of every weight."""
+        """Return ∂L/∂weight of every weight, from ∂L/∂logits (S, B, T, V)."""
         xp = array_namespace(slope)
         slope = xp.reshape(slope, (slope.shape[0], -1, slope.shape[-1]))
+        # The steps of `_logits`, in reverse order.
         slope, down = linear_back(slope, kept.active, weights["down"])
         slope, up = linear_back(gelu_back(slope, kept.derivative), kept.embedded, weights["up"])
         by_token = xp.reshape(slope, (slope.shape[0], -1, self.width))
         return {"embedding": swapped(kept.windows) @ by_token, "up": up, "down": down}
 
     def _logits(self, weights: Parts, windows: Integers, shape: tuple[int, ...]) -> tuple[Array, Kept]:
-        """(S, N, V) logits of the windows (S, N, k)."""
+        """Return the logits (S, N, V) of windows (S, N, k), and the arrays for the backward pass."""
         xp, runs = array_namespace(windows), windows.shape[0]
         hot = one_hot(xp.reshape(windows, (runs, -1)), self.vocabulary + 1, weights["embedding"])
         embedded = xp.reshape(hot @ weights["embedding"], (*windows.shape[:-1], self.context * self.width))
@@ -100,7 +108,8 @@ class MLP:
         return linear(active, weights["down"]), Kept(shape, hot, embedded, active, derivative)
 
     def _windows(self, tokens: Integers, length: int) -> Integers:
-        """(S, B length, k) the last k tokens at each of the last `length` places of (S, B, T)."""
+        """Return (S, B length, k) the last k tokens at each of the last `length` places of (S, B, T)."""
+        # Before the text is a token of its own, number V.
         xp, (runs, sequences, known) = array_namespace(tokens), tokens.shape
         before = xp.full((runs, sequences, self.context), self.vocabulary, dtype=tokens.dtype)
         padded = xp.concat([before, tokens], axis=-1)

@@ -1,7 +1,7 @@
-"""A policy that is a network: it reads the prompt and what was written so far, and so it generalizes.
+"""A policy that is a network. It reads the prompt and the tokens so far, and so it generalizes.
 
-The network speaks of tokens, the training loop of a table whose rows are places: here every place that a
-batch has visited becomes a row, so that all that is known of tables holds for networks too.
+The training loop works with a table of logits that has one row per state. For a network, every place of a
+batch, before each token of each completion, becomes a row of such a table. So the same loop trains both.
 """
 
 from collections.abc import Iterator
@@ -18,38 +18,40 @@ from grpo_ref.learning.policies.table import Visited, gather, policy_of
 from grpo_ref.learning.task import Task
 
 Cache = list[list[Array]]
-"""What a network keeps of the tokens so far, to be repeated along the axis of the sequences."""
+"""Arrays that a network keeps of the tokens so far. Their axis 1 is the sequences, and can be repeated."""
 
 
 class Network(Protocol):
-    """From tokens to logits, and back: a `Transformer` or an `MLP`."""
+    """The interface of a network: a `Transformer`, an `MLP`, or your own class with these methods."""
 
     @property
     def vocabulary(self) -> int:
-        """How many tokens it knows."""
+        """V, number of tokens in the vocabulary."""
 
     def shapes(self) -> Shapes:
-        """Name and shape of every weight."""
+        """Return name and shape of every weight."""
 
     def init(self, generator: np.random.Generator) -> Parts:
-        """Weights to begin with."""
+        """Return initial weights by name."""
 
     def forward(self, weights: Parts, tokens: Integers) -> tuple[Array, Any]:
-        """(S, B, T) tokens -> (S, B, T, V) logits of what follows each, and what the way back needs."""
+        """Return the logits (S, B, T, V) after each token (S, B, T), and the arrays for `pull_back`."""
 
     def pull_back(self, weights: Parts, kept: Any, slope: Array) -> Parts:
-        """From the slope of the logits to that of every weight."""
+        """Return ∂L/∂weight of every weight, from ∂L/∂logits."""
 
     def extend(self, weights: Parts, tokens: Integers, cache: Cache) -> tuple[Array, Cache]:
-        """The logits after some more tokens, and the cache with theirs."""
+        """Return the logits after more tokens, and the cache with these tokens."""
 
 
 @contextmanager
 def no_overflow() -> Iterator[None]:
-    """A network's overflow is an error, not a warning: a norm of what has overflowed is 0, finite and wrong.
+    """Make an overflow inside a network an error instead of a warning.
+
+    Otherwise it may stay unseen: after an overflow, a norm gives 0, which is finite and wrong.
 
     Raises:
-      FloatingPointError: if a number overflows, or is none. On a GPU nothing tells so.
+      FloatingPointError: if a number overflows or is NaN. On a GPU there is no such error.
     """
     try:
         with np.errstate(over="raise", invalid="raise"):
@@ -62,14 +64,16 @@ def no_overflow() -> Iterator[None]:
 class NeuralPolicy:
     """The kind of policy whose parameters are the weights of a network.
 
+    `pretrain` makes one, and `train` and `sample` take one as their argument `policy`.
+
     Attributes:
-      network: what the weights mean.
-      weights: (n,) of the reference, or (S, n) if each run has its own; training goes on in their precision,
+      network: the network that the weights belong to.
+      weights: (n,) weights of the reference, or (S, n) if each run has its own. Training uses their dtype,
         float32 or float64.
 
     Raises:
-      TypeError: if the network or the weights are something else.
-      ValueError: if the weights are not as many as the network has, or not finite.
+      TypeError: if the network or the weights have the wrong type.
+      ValueError: if the number of weights is not the network's, or a weight is not finite.
     """
 
     network: Network
@@ -91,11 +95,11 @@ class NeuralPolicy:
         check_finite(weights=self.weights)
 
     def start(self, task: Task, runs: int) -> Floats:
-        """(S, n) the reference's weights, where the task's arrays are.
+        """Return (S, n) the reference's weights, on the task's device.
 
         Raises:
-          ValueError: if the weights are those of another number of runs, or the network's tokens are not the
-            task's.
+          ValueError: if the weights are for another number of runs, or network and task have different
+            tokens.
         """
         check_fit(self.network, task)
         xp = array_namespace(task.ref_logits)
@@ -106,7 +110,7 @@ class NeuralPolicy:
         return start
 
     def at(self, params: Floats, temperature: float) -> "NeuralActor":
-        """The policy of these weights (S, n).
+        """Return the policy with these weights (S, n) at a temperature.
 
         Raises:
           ValueError: if the weights have another shape.
@@ -127,7 +131,8 @@ class NeuralActor(NamedTuple):
 
     @no_overflow()
     def chooser(self, task: Task, prompts: Integers, group_size: int) -> Choose:
-        """Draws each token after all before it; the prompt is read once for its whole group."""
+        """Return a function that samples the next token of every completion."""
+        # The prompt is read once for its group; then logits and cache are repeated for each completion.
         xp, weights = array_namespace(self.params), views(self.params, self.network.shapes())
         runs, count = prompts.shape
         logits, cache = self.network.extend(weights, prompt_tokens(task)[prompts], [])
@@ -141,10 +146,11 @@ class NeuralActor(NamedTuple):
             nonlocal logits, cache, written
             if written == task.max_length:
                 raise ValueError(f"expected at most {task.max_length} tokens to be drawn")
+            # In float64, so that the rounding of a cumulative sum does not move a token.
             probs = policy_of(xp.astype(logits, xp.float64), temperature=self.temperature).probs
             tokens = inverted(distribution_functions(probs), rows, uniforms)
             written += 1
-            if written < task.max_length:
+            if written < task.max_length:  # nothing is sampled after the last token, so it is not read
                 flat = xp.reshape(tokens, (runs, count * group_size, 1))
                 logits, cache = self.network.extend(weights, flat, cache)
             return tokens
@@ -153,13 +159,16 @@ class NeuralActor(NamedTuple):
 
     @no_overflow()
     def visit(self, task: Task, prompts: Integers, states: Integers, tokens: Integers) -> Visited:
-        """Every token that was drawn has a place of its own, a row of what the network says there."""
+        """Evaluate the policy on a batch, in one forward pass. Each token has a row of its own."""
+        # Prompt and completion in one sequence, without the last token: no logits are needed after it.
         xp = array_namespace(self.params)
         runs, count, group_size, length = tokens.shape
-        said = xp.repeat(prompt_tokens(task)[prompts], group_size, axis=1)
+        before = xp.repeat(prompt_tokens(task)[prompts], group_size, axis=1)
         written = xp.reshape(tokens, (runs, count * group_size, length))
         weights = views(self.params, self.network.shapes())
-        logits, kept = self.network.forward(weights, xp.concat([said, written[..., :-1]], axis=-1))
+        logits, kept = self.network.forward(weights, xp.concat([before, written[..., :-1]], axis=-1))
+
+        # The logits before each token of the completions become the rows of a table, numbered one by one.
         rows = xp.reshape(logits[:, :, -length:], (runs, -1, logits.shape[-1]))
         policy = policy_of(xp.astype(rows, xp.float64), temperature=self.temperature)
         places = xp.reshape(xp.arange(count * group_size * length), tokens.shape[1:])
@@ -168,7 +177,8 @@ class NeuralActor(NamedTuple):
 
     @no_overflow()
     def pull_back(self, visited: Visited, gradient: Floats) -> Floats:
-        """(S, n) through the network, the gradient being 0 where it reads the prompt."""
+        """Return ∂L/∂weights (S, n), from ∂L/∂logits of the visited rows, by the network's backward pass."""
+        # The logits inside the prompt do not enter the loss: their slope is 0.
         xp, shapes = array_namespace(self.params), self.network.shapes()
         runs, count, group_size, length = visited.states.shape
         by_sequence = xp.reshape(gradient, (runs, count * group_size, length, -1))
@@ -182,15 +192,15 @@ class NeuralActor(NamedTuple):
         return gradient
 
     def only(self, runs: Integers) -> "NeuralActor":
-        """The networks of some of the runs."""
+        """Return the policies of some of the runs."""
         return self._replace(params=self.params[runs])
 
 
 def prompt_tokens(task: Task) -> Integers:
-    """(Q, L) the tokens of the task's prompts.
+    """Return (Q, L) the tokens of the task's prompts.
 
     Raises:
-      ValueError: if the task does not have them: then only a table can be trained on it.
+      ValueError: if the task has none; then only a table can be trained on it.
     """
     if task.prompt_tokens is None:
         raise ValueError(
@@ -200,17 +210,17 @@ def prompt_tokens(task: Task) -> Integers:
 
 
 def check_network(network: Any) -> None:
-    """Raise a TypeError unless this is a network, with its sizes."""
+    """Raise a TypeError if the argument is not a network, or is a class instead of an object."""
     if isinstance(network, type) or not hasattr(network, "shapes") or not hasattr(network, "extend"):
         got = f"the class {network.__name__}" if isinstance(network, type) else f"{network!r:.40}"
         raise TypeError(f"network: expected a Transformer or an MLP, such as network_for makes, got {got}")
 
 
 def check_fit(network: Network, task: Task) -> None:
-    """Nothing, if the network has the task's tokens, and the prompts consist of them.
+    """Check that network and task have the same number of tokens, and that the prompts consist of these.
 
     Raises:
-      ValueError: else; it says what was expected and what came.
+      ValueError: if not; the message gives the expected and the received value.
     """
     tokens, count = prompt_tokens(task), len(task.vocabulary)
     if network.vocabulary != count:
@@ -228,7 +238,7 @@ def check_fit(network: Network, task: Task) -> None:
 
 
 def check_indices(name: str, indices: Integers, count: int) -> None:
-    """Raise a ValueError unless all are whole numbers from 0 to count - 1."""
+    """Raise a ValueError unless all indices are whole numbers from 0 to count - 1."""
     xp = array_namespace(indices)
     if not xp.isdtype(indices.dtype, "integral"):
         raise ValueError(f"{name}: expected whole numbers, got {indices.dtype}")

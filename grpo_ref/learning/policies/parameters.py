@@ -1,6 +1,6 @@
-"""The weights of a network: one flat vector a run, with a named view of each part.
+"""The weights of a network: one flat vector per run, with a named view of each part.
 
-The optimizer, the clipping of gradients, checkpoints and copies then need to know nothing of the network.
+So the optimizer, the clipping of gradients and the checkpoints do not depend on the network.
 """
 
 import math
@@ -10,13 +10,13 @@ from typing import TypeAlias
 from grpo_ref.arrays import Array, array_namespace
 
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
-"""Name and shape of each part, in the order in which they lie in the vector."""
+"""Name and shape of each part, in their order in the vector."""
 Parts: TypeAlias = dict[str, Array]
 """Name -> (..., *shape)."""
 
 
 def size_of(shapes: Shapes) -> int:
-    """How many numbers all parts have together.
+    """Return the total size of all parts.
 
     >>> size_of({"weight": (2, 3), "gain": (3,)})
     9
@@ -25,7 +25,10 @@ def size_of(shapes: Shapes) -> int:
 
 
 def check_sizes(**sizes: tuple[object, int]) -> None:
-    """Raise a ValueError that names the size unless each (size, least) is a whole number of at least so much.
+    """Check that each of the named (size, least) is a whole number of at least `least`.
+
+    Raises:
+      ValueError: if not; the message names the size.
 
     >>> check_sizes(width=(0, 1))
     Traceback (most recent call last):
@@ -37,7 +40,7 @@ def check_sizes(**sizes: tuple[object, int]) -> None:
 
 
 def views(flat: Array, shapes: Shapes) -> Parts:
-    """The parts of a vector (..., n), each (..., *shape), without a copy.
+    """Return the parts of a vector (..., n) as views (..., *shape), without a copy.
 
     Raises:
       ValueError: if the vector has another length.
@@ -53,7 +56,7 @@ def views(flat: Array, shapes: Shapes) -> Parts:
 
 
 def joined(parts: Parts, shapes: Shapes) -> Array:
-    """The vector (..., n) of the parts: the inverse of `views`."""
+    """Return the vector (..., n) of the parts; the inverse of `views`."""
     some = next(iter(parts.values()))
     xp, lead = array_namespace(some), some.shape[: some.ndim - len(shapes[next(iter(parts))])]
     flat = xp.empty((*lead, size_of(shapes)), dtype=some.dtype)
@@ -63,7 +66,7 @@ def joined(parts: Parts, shapes: Shapes) -> Array:
 
 
 def _places(shapes: Shapes) -> Iterator[tuple[str, slice]]:
-    """Where each part lies."""
+    """Yield the name of each part and its slice of the vector."""
     begin = 0
     for name, shape in shapes.items():
         end = begin + math.prod(shape)

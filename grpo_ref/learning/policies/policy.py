@@ -1,11 +1,11 @@
-"""What the training loop asks of a policy, be it a table or a network.
+"""The interface between the training loop and a policy, which is a table or a network.
 
-    kind      what the parameters mean, and with which ones to begin
-    actor     the policy of given parameters at a temperature: it draws tokens, and says how likely they were
-    visited   what an actor says in the places that a batch has visited, ready for the way back
+    PolicyKind   the meaning of the parameters, and the initial parameters
+    Actor        the policy with given parameters at a temperature: it samples tokens and evaluates batches
+    Visited      an actor's log-probabilities on a batch, with what the backward pass needs
 
-The loop differentiates with respect to the logits of the visited places, and the actor carries that gradient
-on to the parameters. For a table that is the gradient already, for a network it is a backward pass.
+The loop computes the gradient with respect to the logits of the visited places. The actor carries it on to
+the parameters: for a table the logits are the parameters, for a network this is a backward pass.
 """
 
 from typing import Protocol
@@ -20,29 +20,29 @@ class Actor(Protocol):
     """A policy with its parameters, for S runs side by side."""
 
     def chooser(self, task: Task, prompts: Integers, group_size: int) -> Choose:
-        """A function that draws the next token of every completion, called once for each token of the budget.
+        """Return a function that samples the next token of every completion, called once per token.
 
         Args:
-          task: has the texts of the prompts.
+          task: the task of the prompts.
           prompts: (S, P) index of each prompt.
-          group_size: completions for each.
+          group_size: completions per prompt.
         """
 
     def visit(self, task: Task, prompts: Integers, states: Integers, tokens: Integers) -> Visited:
-        """What it says in each place of a batch: prompts (S, P), states and tokens (S, P, G, T)."""
+        """Evaluate the policy on a batch: prompts (S, P), states and tokens (S, P, G, T)."""
 
     def pull_back(self, visited: Visited, gradient: Floats) -> Floats:
-        """From ∂L/∂logits of the visited places (S, N, V) to ∂L/∂parameters (S, ...)."""
+        """Return ∂L/∂parameters (S, ...), from ∂L/∂logits of the visited places (S, N, V)."""
 
     def only(self, runs: Integers) -> "Actor":
-        """The actor of some of the runs."""
+        """Return the policies of some of the runs."""
 
 
 class PolicyKind(Protocol):
-    """What the parameters of a policy mean."""
+    """A kind of policy: it gives the parameters their meaning."""
 
     def start(self, task: Task, runs: int) -> Floats:
-        """(S, ...) the parameters of the reference, which training begins with."""
+        """Return (S, ...) the parameters of the reference, with which training begins."""
 
     def at(self, params: Floats, temperature: float) -> Actor:
-        """The policy of these parameters (S, ...) at a temperature."""
+        """Return the policies with parameters (S, ...) at a temperature."""

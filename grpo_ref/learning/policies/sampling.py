@@ -1,6 +1,6 @@
-"""Tokens from probabilities: the inverse of the distribution function at a uniform number.
+"""Sample tokens from probabilities, by inverting the cumulative distribution at a uniform number.
 
-The same numbers always give the same tokens, whatever else is drawn beside them.
+The same numbers always give the same tokens, whatever else is sampled beside them.
 """
 
 from collections.abc import Callable
@@ -12,13 +12,15 @@ Choose = Callable[[Integers, Floats], Integers]
 
 
 def inverted(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
-    """The first token of each row whose cumulative probability exceeds the uniform number, by bisection.
+    """Return the first token whose cumulative probability exceeds the uniform number.
 
     Args:
-      cumulative: (rows, V) distribution functions, their last column infinite.
-      rows: (...,) which row each number is looked up in.
+      cumulative: (rows, V) cumulative probabilities, infinite in the last column.
+      rows: (...,) the row in which to look up each number.
       uniforms: (...,) numbers in [0, 1).
     """
+    # Bisection on all numbers at once. `tokens` counts the entries that are known to be <= the number; each
+    # round tries to extend the count by `step`.
     xp = array_namespace(cumulative, rows, uniforms)
     vocabulary = cumulative.shape[-1]
     first = rows * vocabulary - 1
@@ -31,7 +33,8 @@ def inverted(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
 
 
 def distribution_functions(probs: Floats) -> Floats:
-    """(rows, V) running sums of probabilities (..., V), the last one infinite, as `inverted` wants them."""
+    """Return (rows, V) the cumulative sums of probabilities (..., V), for `inverted`."""
     cumulative: Floats = probs.reshape(-1, probs.shape[-1]).cumsum(-1)
+    # A sum may be slightly below 1 by rounding. Infinity makes sure that some token exceeds every number.
     cumulative[:, -1] = array_namespace(probs).inf
     return cumulative

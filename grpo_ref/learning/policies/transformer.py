@@ -1,11 +1,12 @@
-"""A decoder-only transformer, from tokens to logits and from the slope of the logits back to every weight.
+"""A decoder-only transformer: the forward pass from tokens to logits, and the backward pass by hand.
 
     x = embedding[token] + position
-    x = x + attention(norm(x)) ;  x = x + mlp(norm(x))        in each of the layers
+    x = x + attention(norm(x)) ;  x = x + mlp(norm(x))        in each layer
     logits = norm(x) embeddingᵀ
 
-The layers are pre-norm, the head is tied to the embedding, no product has a bias. All arrays have the runs as
-their first axis, so several networks are trained side by side: tokens are (S, B, T), weights (S, ...).
+The layers are pre-norm, the head is tied to the embedding, and no product has a bias. The first axis of all
+arrays is the runs, so that several networks are trained side by side: tokens are (S, B, T), weights (S, ...).
+The steps of the backward pass have the numbers of the steps of the forward pass, in reverse order.
 
 Vaswani et al. 2017 (arXiv:1706.03762); Radford et al. 2019, section 2.3, for the place of the norms.
 """
@@ -42,20 +43,20 @@ from grpo_ref.learning.policies.parameters import Parts, Shapes, check_sizes
 
 NORMS = {"rms": (rms_norm, rms_norm_back), "layer": (layer_norm, layer_norm_back)}
 ACTIVATIONS = {"gelu": (gelu, gelu_back, 1), "swiglu": (swiglu, swiglu_back, 2)}
-"""Value, way back, and how many numbers go in for each that comes out."""
+"""Name -> forward pass, backward pass, and the number of inputs per output."""
 POSITIONS = ("learned", "rotary")
 MOST_LAYERS = 1000
-"""Each has weights of its own with names of their own; the largest language models have a few hundred."""
+"""Largest number of layers. The largest language models have a few hundred."""
 
 
 class Kept(NamedTuple):
-    """What the way back through the network needs.
+    """Arrays that the forward pass of the network keeps for the backward pass.
 
     Attributes:
-      tokens: (S, B T, V) one-hot.
-      blocks: of each layer.
-      rows: (S, B T, D) the last norm's value, which the head multiplies.
-      norm: of the last norm.
+      tokens: (S, B T, V) one-hot tokens.
+      blocks: the arrays of each layer.
+      rows: (S, B T, D) output of the last norm, the input of the head.
+      norm: the arrays of the last norm.
       shape: (S, B, T).
     """
 
@@ -67,7 +68,14 @@ class Kept(NamedTuple):
 
 
 class KeptBlock(NamedTuple):
-    """What the way back through one layer needs: inputs of its four products, two norms, and two insides."""
+    """Arrays that the forward pass of one layer keeps for the backward pass.
+
+    Attributes:
+      norm, mlp_norm: the arrays of the two norms.
+      rows, heads, mlp_rows, active: (S, B T, ...) inputs of the products with qkv, out, up and down.
+      attended: the arrays of the attention.
+      derivative: the derivative of the activation.
+    """
 
     norm: Normed
     rows: Array
@@ -80,27 +88,27 @@ class KeptBlock(NamedTuple):
 
 
 Cache = list[list[Array]]
-"""Keys and values (S, B, H, K, d) of each layer, for the tokens so far."""
+"""The KV cache: keys and values (S, B, H, K, d) of each layer, for the tokens so far."""
 
 
 @dataclass(frozen=True)
 class Transformer:
-    """The sizes and choices of a transformer.
+    """A decoder-only transformer, given by its sizes and choices. It does not contain weights.
 
     Attributes:
-      vocabulary: V, how many tokens there are.
-      context: the longest sequence, in tokens.
-      width: D, numbers a token.
-      layers: how many.
-      heads: H; each has D/H of the features.
-      hidden: F, numbers inside the MLP; 4 D if left at 0.
+      vocabulary: V, number of tokens in the vocabulary.
+      context: length of the longest sequence, in tokens.
+      width: D, features per token.
+      layers: number of layers.
+      heads: H, number of attention heads; each has D/H features.
+      hidden: F, features inside the MLP. Default, 0: 4 D.
       norm: "rms" or "layer".
       activation: "gelu" or "swiglu".
-      positions: "learned", added to the embedding, or "rotary", turned into queries and keys.
+      positions: "learned" (a vector added to the embedding) or "rotary" (a rotation of queries and keys).
 
     Raises:
-      ValueError: if a size is no whole number or below 1, a choice is unknown, the heads do not share the
-        width evenly, or there are more than `MOST_LAYERS` layers.
+      ValueError: if a size is not a whole number or too small, a choice is unknown, the width is not a
+        multiple of 2 H, or there are more than `MOST_LAYERS` layers.
     """
 
     vocabulary: int
@@ -130,7 +138,7 @@ class Transformer:
                 raise ValueError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
 
     def shapes(self) -> Shapes:
-        """Name and shape of every weight."""
+        """Return name and shape of every weight, without the axis of runs."""
         width, hidden = self.width, self.hidden or 4 * self.width
         into = ACTIVATIONS[self.activation][2] * hidden
         shapes: dict[str, tuple[int, ...]] = {"embedding": (self.vocabulary, width)}
@@ -143,16 +151,18 @@ class Transformer:
         return shapes | {"norm": (width,)}
 
     def init(self, generator: np.random.Generator) -> dict[str, Floats]:
-        """Weights to begin with: gains 1, embeddings small, each product keeping the size of what it gets.
+        """Return initial weights by name.
 
         Args:
-          generator: NumPy's source of random numbers.
+          generator: a random generator.
         """
         weights = {}
         for name, shape in self.shapes().items():
             if len(shape) == 1:
                 weights[name] = np.ones(shape)
                 continue
+            # Embeddings are small, as in GPT-2. A product keeps the variance of its inputs. The two products
+            # that add to x in each layer are scaled down, so that x does not grow with the number of layers.
             is_table = name in ("embedding", "positions")
             scale = 0.02 if is_table else shape[0] ** -0.5
             residual = (2 * self.layers) ** -0.5 if name.endswith(("out", "down")) else 1.0
@@ -162,60 +172,82 @@ class Transformer:
     # ---- forward -----------------------------------------------------------------------------------
 
     def forward(self, weights: Parts, tokens: Integers) -> tuple[Array, Kept]:
-        """The logits of what follows each token.
+        """Return the logits of the next token after each token.
 
         Args:
-          weights: by `shapes`, each with the runs before it.
+          weights: name -> (S, *shape), named as in `shapes`.
           tokens: (S, B, T), T at most the context.
 
         Returns:
-          (S, B, T, V) logits, and what `pull_back` needs.
+          (S, B, T, V) logits, and the arrays for `pull_back`.
         """
         logits, kept, _ = self._read(weights, tokens, [])
         return logits, kept
 
     def extend(self, weights: Parts, tokens: Integers, cache: Cache) -> tuple[Array, Cache]:
-        """The logits (S, B, T, V) after some more tokens (S, B, T), and the keys and values with theirs."""
+        """Return the logits (S, B, T, V) after more tokens (S, B, T), and the cache with these tokens.
+
+        Sampling uses this: a new token needs the keys and values of the tokens before, but not their logits.
+        """
         logits, _, cache = self._read(weights, tokens, cache)
         return logits, cache
 
     def _read(self, weights: Parts, tokens: Integers, cache: Cache) -> tuple[Array, Kept, Cache]:
+        """Run the network on tokens that follow those of the cache."""
         runs, sequences, length = tokens.shape
         start = cache[0][0].shape[-2] if cache else 0
         if start + length > self.context:
             raise ValueError(f"tokens: expected at most context={self.context} in all, got {start + length}")
         xp, table = array_namespace(tokens), weights["embedding"]
         shape = (runs, sequences, length, -1)
+
+        # 1. Embed the tokens. A product with one-hot rows, so that the backward pass is a product as well.
         hot = one_hot(xp.reshape(tokens, (runs, -1)), self.vocabulary, table)
         x = hot @ table
+
+        # 2. Add the positions. Rotary positions enter in the attention instead.
         if self.positions == "learned":
-            there = weights["positions"][:, None, start : start + length, :]
-            x = xp.reshape(xp.reshape(x, shape) + there, x.shape)
-        blocks, grown = [], []
+            vectors = weights["positions"][:, None, start : start + length, :]
+            x = xp.reshape(xp.reshape(x, shape) + vectors, x.shape)
+
+        # 3. The layers.
+        blocks, new_cache = [], []
         for layer in range(self.layers):
             past = cache[layer] if cache else []
             x, kept, keys_values = self._block(x, part_of(weights, layer), past, start, tokens.shape)
             blocks.append(kept)
-            grown.append(keys_values)
+            new_cache.append(keys_values)
+
+        # 4. The last norm.
         rows, norm = NORMS[self.norm][0](x, weights["norm"])
+
+        # 5. The head: logits by the same table as the embedding.
         logits = xp.reshape(rows @ swapped(table), shape)
-        return logits, Kept(hot, blocks, rows, norm, tokens.shape), grown
+        return logits, Kept(hot, blocks, rows, norm, tokens.shape), new_cache
 
     def _block(
         self, x: Array, weights: Parts, past: list[Array], start: int, shape: tuple[int, ...]
     ) -> tuple[Array, KeptBlock, list[Array]]:
-        """One layer on x (S, B T, D): its value, what the way back needs, and the keys and values so far."""
+        """Run one layer on x (S, B T, D). Return its output, the arrays to keep, and all keys and values."""
         xp, normalize, activate = array_namespace(x), NORMS[self.norm][0], ACTIVATIONS[self.activation][0]
+
+        # 1. Normalize, and compute queries, keys and values of all heads in one product.
         rows, norm = normalize(x, weights["norm"])
         queries, keys, values = self._split(linear(rows, weights["qkv"]), shape, 3)
+
+        # 2. Rotate queries and keys by their positions. Keys in the cache have been rotated already.
         queries, keys = (self._turned(y, start, rotate) for y in (queries, keys))
         if past:
             keys, values = (
                 xp.concat([old, new], axis=-2) for old, new in zip(past, (keys, values), strict=True)
             )
+
+        # 3. Attention. Its output is added to x.
         outputs, attended = attention(queries, keys, values)
         heads = self._merge([outputs])
         x = x + linear(heads, weights["out"])
+
+        # 4. The MLP, on the sum. Its output is added to x.
         mlp_rows, mlp_norm = normalize(x, weights["mlp_norm"])
         active, derivative = activate(linear(mlp_rows, weights["up"]))
         x = x + linear(active, weights["down"])
@@ -225,35 +257,53 @@ class Transformer:
     # ---- backward ----------------------------------------------------------------------------------
 
     def pull_back(self, weights: Parts, kept: Kept, slope: Array) -> Parts:
-        """From ∂L/∂logits (S, B, T, V) to ∂L/∂weight of every weight, named as in `shapes`."""
+        """Return ∂L/∂weight of every weight, named as in `shapes`, from ∂L/∂logits (S, B, T, V)."""
         xp, table = array_namespace(slope), weights["embedding"]
         slope = xp.reshape(slope, (*kept.rows.shape[:-1], -1))
         slopes: Parts = {}
+
+        # 5. The head.
         rows_slope, head_slope = slope @ table, swapped(slope) @ kept.rows
+
+        # 4. The last norm.
         slope, slopes["norm"] = NORMS[self.norm][1](rows_slope, kept.norm, weights["norm"])
+
+        # 3. The layers, from the last to the first.
         for layer in reversed(range(self.layers)):
             slope, of_block = self._block_back(slope, part_of(weights, layer), kept.blocks[layer], kept.shape)
             slopes |= {f"{layer}.{name}": one for name, one in of_block.items()}
+
+        # 2. The positions: all sequences share them. Positions that no sequence reaches have a slope of 0.
         if self.positions == "learned":
-            by_place = xp.sum(xp.reshape(slope, (*kept.shape, -1)), axis=1)
+            by_position = xp.sum(xp.reshape(slope, (*kept.shape, -1)), axis=1)
             slopes["positions"] = xp.zeros_like(weights["positions"])
-            slopes["positions"][:, : kept.shape[-1], :] = by_place
+            slopes["positions"][:, : kept.shape[-1], :] = by_position
+
+        # 1. The embedding. The table is used twice, so its two slopes are added.
         return slopes | {"embedding": head_slope + swapped(kept.tokens) @ slope}
 
     def _block_back(
         self, slope: Array, weights: Parts, kept: KeptBlock, shape: tuple[int, ...]
     ) -> tuple[Array, Parts]:
-        """The slope with respect to the layer's input, and those of its weights."""
+        """Return the slope with respect to the layer's input, and the slopes of its weights."""
         normalize_back, activate_back = NORMS[self.norm][1], ACTIVATIONS[self.activation][1]
         slopes: Parts = {}
+
+        # 4. The MLP. The slope reaches x in two ways: directly, and through the MLP.
         inner, slopes["down"] = linear_back(slope, kept.active, weights["down"])
         inner = activate_back(inner, kept.derivative)
         inner, slopes["up"] = linear_back(inner, kept.mlp_rows, weights["up"])
         inner, slopes["mlp_norm"] = normalize_back(inner, kept.mlp_norm, weights["mlp_norm"])
         slope = slope + inner
+
+        # 3. Attention.
         inner, slopes["out"] = linear_back(slope, kept.heads, weights["out"])
         queries, keys, values = attention_back(self._split(inner, shape, 1)[0], kept.attended)
+
+        # 2. The rotation.
         queries, keys = (self._turned(y, 0, rotate_back) for y in (queries, keys))
+
+        # 1. Queries, keys and values, and the norm. Again the slope reaches x in two ways.
         inner, slopes["qkv"] = linear_back(self._merge([queries, keys, values]), kept.rows, weights["qkv"])
         inner, slopes["norm"] = normalize_back(inner, kept.norm, weights["norm"])
         return slope + inner, slopes
@@ -261,20 +311,20 @@ class Transformer:
     # ---- heads -------------------------------------------------------------------------------------
 
     def _split(self, x: Array, shape: tuple[int, ...], parts: int) -> list[Array]:
-        """(S, B T, parts D) as so many (S, B, H, T, d)."""
+        """Split (S, B T, parts D) into `parts` arrays (S, B, H, T, d), one row of features per head."""
         xp, size = array_namespace(x), self.width // self.heads
         apart = xp.reshape(x, (*shape, parts, self.heads, size))
         return [xp.moveaxis(apart[..., part, :, :], -2, -3) for part in range(parts)]
 
     def _merge(self, parts: list[Array]) -> Array:
-        """The inverse of `_split`."""
+        """Merge arrays (S, B, H, T, d) into (S, B T, parts D); the inverse of `_split`."""
         xp = array_namespace(parts[0])
         runs, sequences, _, length, _ = parts[0].shape
         together = xp.stack([xp.moveaxis(part, -3, -2) for part in parts], axis=-3)
         return xp.reshape(together, (runs, sequences * length, len(parts) * self.width))
 
     def _turned(self, x: Array, start: int, turn: Callable[[Array, Array, Array], Array]) -> Array:
-        """Queries or keys (..., T, d), turned by their positions if these are rotary."""
+        """Rotate queries or keys (..., T, d) by their positions, if these are rotary."""
         if self.positions != "rotary":
             return x
         positions = array_namespace(x).arange(start, start + x.shape[-2])
@@ -282,7 +332,7 @@ class Transformer:
 
 
 def part_of(weights: Parts, layer: int) -> Parts:
-    """The weights of one layer, by their names within it.
+    """Return the weights of one layer, by their names within the layer.
 
     >>> part_of({"0.norm": 1, "1.norm": 2, "norm": 3}, 1)
     {'norm': 2}
