@@ -1,4 +1,4 @@
-"""The tasks: each a small file that builds one automaton with its verifier."""
+"""The tasks. Each is a small file that builds an automaton and its verifier."""
 
 import importlib
 from collections.abc import Callable
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from grpo_ref.learning.task import Task
 
 NAMES = ("bandit", "arithmetic", "names", "sums", "sorting", "liked_names")
-"""The files, in the order in which they are shown; the function that builds the task has the same name."""
+"""The files in the order of the documentation. The function that builds a task has the name of its file."""
 
 
 def _builder(name: str) -> "Callable[..., Task]":
-    """The function that builds a task, from the file of the same name."""
+    """Import the function that builds a task, from the file of the same name."""
     build: Callable[..., Task] = getattr(importlib.import_module(f"{__name__}.{name}"), name)
     return build
 
 
 TASKS: "LazyListing[Callable[..., Task]]" = LazyListing("task", NAMES, _builder)
-"""Every task by the name of its function, which takes its settings as keyword arguments with defaults."""
+"""Name -> function that builds the task. Its settings are keyword arguments with defaults."""

@@ -1,4 +1,4 @@
-"""Sums in digit tokens: a tabular language with an end-of-sequence token and a strict verifier."""
+"""Sums in digit tokens: a language for a table, with an end-of-sequence token and a strict verifier."""
 
 from functools import partial
 
@@ -10,32 +10,38 @@ from grpo_ref.learning.task import END, Task
 EOS = 10
 """The end-of-sequence token; tokens 0 to 9 are the digits."""
 AFTER = -1
-"""The token after the end of a right answer."""
+"""Padding after the end of a right answer."""
 
 
 def arithmetic(*, largest: int = 9, max_length: int = 4, format_weight: float = 0.1) -> Task:
     """Answer "a+b=" with the digits of the sum and an end-of-sequence token.
 
-    The policy's state is the prompt and the number of tokens written so far. It starts uniform, so at first
-    one answer in eleven to the power of its length is right. A completion that fills the budget counts as
-    ended, with or without the end-of-sequence token: `truncated` is always 0 here, and only the reward tells.
+    The state is the prompt and the number of tokens so far. The initial policy is uniform, so it gives an
+    answer of n tokens with probability 11^-n. A completion that fills the budget counts as ended, with or
+    without the end-of-sequence token. So `truncated` is always 0 here; only the reward shows a missing end.
 
     Args:
-      largest: a and b run from 0 to this.
+      largest: a and b are from 0 to this number.
       max_length: generation budget in tokens, the end-of-sequence token included.
-      format_weight: reward for a well-formed number (digits, no leading zero, ended), on top of 1 for the
-        right one.
+      format_weight: reward for a well-formed number (digits, no leading zero, ended), in addition to 1 for
+        the right number.
 
     Returns:
-      A task with criteria "format" and "correct"; for process supervision every token is a step, and its
-      reward is 1 if the sum has this token in this place.
+      A task with criteria "format" and "correct". For process supervision every token is a step, with reward
+      1 if the right answer has this token at this position.
     """
     pairs = [(a, b) for a in range(largest + 1) for b in range(largest + 1)]
     answers = np.stack([_spell(a + b, max_length) for a, b in pairs], axis=-1)
+
+    # One state for each prompt and position. A digit leads to the next position, or to the end from the last.
+    states = np.arange(len(pairs) * max_length)
+    following = np.where(states % max_length == max_length - 1, END, states + 1)
+    transitions = np.repeat(following[:, None], 11, axis=1)
+    transitions[:, EOS] = END
     return Task(
         name="arithmetic",
         vocabulary=(*"0123456789", ""),
-        transitions=_one_state_a_position(len(pairs), max_length),
+        transitions=transitions,
         prompts=tuple(f"{a}+{b}=" for a, b in pairs),
         starts=np.arange(len(pairs)) * max_length,
         prompt_probs=np.full(len(pairs), 1.0 / len(pairs)),
@@ -49,16 +55,8 @@ def arithmetic(*, largest: int = 9, max_length: int = 4, format_weight: float = 
     )
 
 
-def _one_state_a_position(n_prompts: int, max_length: int) -> Integers:
-    states = np.arange(n_prompts * max_length)
-    following = np.where(states % max_length == max_length - 1, END, states + 1)
-    transitions = np.repeat(following[:, None], 11, axis=1)
-    transitions[:, EOS] = END
-    return transitions
-
-
 def _spell(number: int, max_length: int) -> Integers:
-    """The right answer as max_length tokens."""
+    """Return the right answer as max_length tokens."""
     tokens = [int(digit) for digit in str(number)] + [EOS]
     if len(tokens) > max_length:
         raise ValueError(
@@ -68,7 +66,7 @@ def _spell(number: int, max_length: int) -> Integers:
 
 
 def _judge(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """(..., P, G, 2): is it a well-formed number, and is it exactly the sum?"""
+    """Return (..., P, G, 2): is the completion a well-formed number, and is it exactly the sum?"""
     xp = array_namespace(answers, tokens, mask)
     sums = _sums(answers, prompts)
     needed = sums != AFTER
@@ -81,12 +79,12 @@ def _judge(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) 
 
 
 def _judge_steps(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> tuple[Floats, Bools]:
-    """Two (..., P, G, T): is the token the one that the sum has there, and every token as a step."""
+    """Return two (..., P, G, T): is the token the right answer's, and does a step end here (always)."""
     right = tokens == _sums(answers, prompts)
     return (right & mask).astype(array_namespace(tokens).float64), mask
 
 
 def _sums(answers: Integers, prompts: Integers) -> Integers:
-    """(..., P, 1, T) what to write, from the answers (T, Q): like the tokens, laid out with T first."""
+    """Return (..., P, 1, T) the right answers to the prompts, from answers (T, Q), with T first in memory."""
     sums = answers.take(prompts, axis=1)
     return sums.transpose(*range(1, sums.ndim), 0)[..., None, :]

@@ -10,12 +10,12 @@ from grpo_ref.learning.task import END, Task
 
 
 def bandit(*, contexts: int = 8, arms: int = 10, seed: int = 0) -> Task:
-    """Each prompt is a context, each token an arm, and pulling an arm pays its mean reward.
+    """Choose an arm in each context. Each prompt is a context, each token an arm with a fixed reward.
 
     Args:
       contexts: number of prompts and states.
       arms: number of tokens.
-      seed: of the mean rewards, drawn uniformly from [0, 1).
+      seed: seed of the rewards of the arms, which are uniform in [0, 1).
 
     Returns:
       A task with one criterion, "payoff".
@@ -24,7 +24,7 @@ def bandit(*, contexts: int = 8, arms: int = 10, seed: int = 0) -> Task:
 
 
 def bandit_with(means: Floats) -> Task:
-    """A bandit with given mean rewards.
+    """Return a bandit with the given rewards.
 
     Args:
       means: (contexts, arms) reward of each arm in each context.
@@ -47,21 +47,22 @@ def bandit_with(means: Floats) -> Task:
 
 
 def _payoff(means: Floats, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    """Return (..., P, G, 1) the reward of the chosen arm."""
     return means[prompts[..., None, None], tokens]
 
 
 def expected_reward(means: Floats, logits: Floats, *, temperature: float = 1.0) -> Floats:
-    """The policy's true value, without sampling.
+    """Return the exact expected reward of a policy, without sampling.
 
         J = 1/C Σ_c Σ_k π(k|c) mean[c, k]
 
     Args:
       means: (C, K).
       logits: (..., C, K).
-      temperature: of the policy.
+      temperature: temperature of the policy.
 
     Returns:
-      (...,) expected reward with contexts drawn uniformly.
+      (...,) expected reward, with uniform contexts.
     """
     probs = policy_of(logits, temperature=temperature).probs
     value: Floats = (probs * means).sum(-1).mean(-1)
@@ -69,14 +70,14 @@ def expected_reward(means: Floats, logits: Floats, *, temperature: float = 1.0) 
 
 
 def exact_policy_gradient(means: Floats, logits: Floats, *, temperature: float = 1.0) -> Floats:
-    """The gradient of `expected_reward`, in closed form.
+    """Return the gradient of `expected_reward`, in closed form.
 
         ∂J/∂logits[c, k] = 1/(C temperature) π(k|c) (mean[c, k] - Σ_j π(j|c) mean[c, j])
 
     Args:
       means: (C, K).
       logits: (..., C, K).
-      temperature: of the policy.
+      temperature: temperature of the policy.
 
     Returns:
       (..., C, K).

@@ -1,9 +1,9 @@
-"""Names that please a reward model, which was learned from few preferences: what it overlooks is soon found.
+"""Names scored by a reward model that was learned from few preferences, so that training exploits its errors.
 
-The true taste is known here, so that it can be watched: consonants and vowels should take turns, and a name
-should have six letters. Somebody with this taste has chosen the better one of some pairs of names, which the
-letter model of `names` wrote. The reward model counts pairs of neighbouring letters. So it learns which of
-them please, and cannot learn that a name may have too many of them.
+Here the true taste is known and can be measured: consonants and vowels should alternate, and a name should
+have six letters. A simulated judge with this taste has chosen the better name in a number of pairs, which
+the letter model of `names` wrote. The reward model counts pairs of neighbouring letters. So it learns which
+pairs are liked, but it cannot learn that a name may be too long.
 
 After Gao et al. 2022 (arXiv:2210.10760), whose true reward is a larger reward model.
 """
@@ -21,23 +21,23 @@ from grpo_ref.tasks.names import EOS, VOWEL, names
 
 IS_VOWEL = np.append(VOWEL, False)
 TURNS, LENGTH = 8.0, 6
-"""The extra worth of a name that alternates throughout, and the best number of letters."""
+"""Value of a name that alternates throughout, and the best number of letters."""
 
 
 def liked_names(*, pairs: int = 300, prior: float = 1.0, seed: int = 0) -> Task:
-    """Complete a first letter to a name that a reward model, learned from preferences, likes.
+    """Complete a first letter to a name with a high score of a reward model learned from preferences.
 
     Args:
-      pairs: how many choices the reward model has seen.
+      pairs: number of choices from which the reward model is learned.
       prior: precision of the normal prior on its weights.
-      seed: draws the pairs and the choices.
+      seed: seed of the pairs and the choices.
 
     Returns:
-      A task with criteria "learned" (the reward model's score) and "taste" (what the name is truly worth;
-      weight 0, only watched), both in nats of odds. A name that fills the budget counts as it stands.
+      A task with criteria "learned" (the reward model's score) and "taste" (the true value of the name;
+      weight 0, measured only), both as log-odds in nats. A name that fills the budget counts as finished.
 
     Raises:
-      ValueError: if there is not even one pair, or the prior is not positive.
+      ValueError: if pairs is less than 1, or the prior is not positive.
     """
     if pairs < 1 or not prior > 0.0:
         raise ValueError(f"expected pairs >= 1 and prior > 0, got {pairs} and {prior}")
@@ -54,7 +54,8 @@ def liked_names(*, pairs: int = 300, prior: float = 1.0, seed: int = 0) -> Task:
 
 @cache
 def _learned(pairs: int, prior: float, seed: int) -> Floats:
-    """(729,) the weights of a reward model that has seen so many choices."""
+    """Return (729,) the weights of a reward model learned from a number of choices."""
+    # Pairs of names from the letter model, a choice in each pair, and a fit to the choices.
     task = names()
     drawn = sample(task, task.ref_logits[None], prompts=pairs, group_size=2, seed=seed)
     text = spelled(drawn.prompts, drawn.tokens, drawn.mask)[0]
@@ -65,7 +66,7 @@ def _learned(pairs: int, prior: float, seed: int) -> Floats:
 
 
 def spelled(prompts: Integers, tokens: Integers, mask: Bools) -> Integers:
-    """(..., P, G, T + 2) the letters of names, with EOS before the first one and after the last one."""
+    """Return (..., P, G, T + 2) the letters of names, with EOS before the first letter and after the last."""
     xp = array_namespace(prompts, tokens, mask)
     first = xp.broadcast_to(prompts[..., None, None], (*tokens.shape[:-1], 1))
     text: Integers = xp.concat([xp.full_like(first, EOS), first, xp.where(mask, tokens, EOS)], axis=-1)
@@ -73,9 +74,9 @@ def spelled(prompts: Integers, tokens: Integers, mask: Bools) -> Integers:
 
 
 def pair_counts(text: Integers) -> Floats:
-    """(..., 729) how often each pair of neighbours occurs, the edges of the name being neighbours too.
+    """Return (..., 729) the number of times that each pair of neighbours occurs: the reward model's features.
 
-    They are the features of the reward model. What comes after the end is not counted.
+    Start and end of the name are neighbours too. Pairs after the end are not counted.
     """
     xp = array_namespace(text)
     hot = xp.astype(text[..., None] == xp.arange(EOS + 1), xp.float64)
@@ -85,7 +86,7 @@ def pair_counts(text: Integers) -> Floats:
 
 
 def taste(is_vowel: Bools, text: Integers) -> Floats:
-    """(...) What a name is truly worth: 8 for all turns, in proportion, less one for each letter off six."""
+    """Return (...) the true value of names: 8 times the share of alternations, minus |letters - 6|."""
     xp = array_namespace(is_vowel, text)
     letter, vowel = text != EOS, is_vowel[text]
     neighbours = letter[..., 1:] & letter[..., :-1]
@@ -96,7 +97,7 @@ def taste(is_vowel: Bools, text: Integers) -> Floats:
 
 
 def _judge(is_vowel: Bools, weights: Floats, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """(..., P, G, 2): the learned score, and what the name is truly worth."""
+    """Return (..., P, G, 2): the learned score and the true value of each name."""
     text = spelled(prompts, tokens, mask)
     scores = [pair_counts(text) @ weights, taste(is_vowel, text)]
     judged: Floats = array_namespace(text).stack(scores, axis=-1)

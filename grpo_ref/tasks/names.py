@@ -1,7 +1,7 @@
-"""First names of the 1990 census: a policy that writes real-looking names, moved toward a chosen reward.
+"""First names of the 1990 census: a policy that writes names is trained to write names with a property.
 
-The reference policy is a character n-gram model fitted to the census by counting. GRPO moves it toward a
-property that can be verified, and the KL penalty keeps the names name-like.
+The reference policy is a character n-gram model, fitted to the census by counting. GRPO moves it toward a
+property that can be verified. The KL penalty keeps the names similar to real ones.
 """
 
 import csv
@@ -25,7 +25,7 @@ Goal = Callable[[Integers, Integers], Bools]
 
 
 def alternates(is_vowel: Bools, letters: Integers, lengths: Integers) -> Bools:
-    """Consonants and vowels take turns: "marina" does, "bettie" does not. y counts as a vowel."""
+    """Return True where consonants and vowels alternate, as in "marina" but not in "bettie". y is a vowel."""
     vowel = is_vowel[letters]
     inside = array_namespace(lengths).arange(1, letters.shape[-1]) < lengths[..., None]
     turns: Bools = ((vowel[..., 1:] != vowel[..., :-1]) | ~inside).all(-1)
@@ -33,7 +33,7 @@ def alternates(is_vowel: Bools, letters: Integers, lengths: Integers) -> Bools:
 
 
 def ends_in_vowel(is_vowel: Bools, letters: Integers, lengths: Integers) -> Bools:
-    """The last letter is one of a, e, i, o, u, y."""
+    """Return True where the last letter is one of a, e, i, o, u, y."""
     xp = array_namespace(letters, lengths)
     last = xp.take_along_axis(letters, lengths[..., None] - 1, axis=-1)[..., 0]
     vowel: Bools = is_vowel[last]
@@ -41,7 +41,7 @@ def ends_in_vowel(is_vowel: Bools, letters: Integers, lengths: Integers) -> Bool
 
 
 def long_names(letters: Integers, lengths: Integers) -> Bools:
-    """The name has eight to ten letters."""
+    """Return True where the name has eight to ten letters."""
     return (lengths >= 8) & (lengths <= 10)
 
 
@@ -56,13 +56,13 @@ def names(*, goal: str = "long_names", context: int = 3, max_length: int = 12, m
     """Complete a first letter to a name.
 
     Args:
-      goal: what is rewarded, one of `GOALS`.
-      context: how many letters the policy sees, 1 to 3; the n-gram model has n = context + 1.
+      goal: the rewarded property, one of `GOALS`.
+      context: number of letters that the policy sees, 1 to 3; the n-gram model has n = context + 1.
       max_length: generation budget in tokens, the end-of-sequence token included; at most 12.
-      min_count: a context seen less often is replaced by the next shorter one.
+      min_count: a context that occurs less often is replaced by the next shorter context.
 
     Returns:
-      A task with criteria named after the goal and "real_name" (in the census list; weight 0, only watched).
+      A task with two criteria: the goal, and "real_name" (in the census list; weight 0, measured only).
 
     Raises:
       ValueError: if the goal is unknown or a number is out of range.
@@ -99,19 +99,19 @@ def names(*, goal: str = "long_names", context: int = 3, max_length: int = 12, m
 
 @cache
 def census_names() -> tuple[str, ...]:
-    """The 5163 different first names of the list, sorted."""
+    """Return the 5163 different first names of the census list, sorted."""
     text = files("grpo_ref.data").joinpath("census_1990_first_names.csv").read_text(encoding="utf-8")
     return tuple(sorted({row["name"] for row in csv.DictReader(text.splitlines())}))
 
 
 def _tokens(letters: str) -> list[int]:
-    """The number of each letter."""
+    """Return the token of each letter."""
     first = ord(LETTERS[0])
     return [code - first for code in letters.encode()]
 
 
 def _examples(known: Sequence[str], max_length: int) -> Examples:
-    """Every name of the list that fits the budget, after its first letter."""
+    """Return as examples all names that fit the budget: the prompt is the first letter."""
     short = [name for name in known if len(name) <= max_length]
     tokens = np.zeros((len(short), max_length), dtype=np.int64)
     mask = np.zeros(tokens.shape, dtype=bool)
@@ -122,10 +122,10 @@ def _examples(known: Sequence[str], max_length: int) -> Examples:
 
 
 class _NGrams:
-    """Counts of each letter (or the end) after each context of the list, every name counted once.
+    """An n-gram model: counts of each next letter (or the end) after each context in a list of names.
 
-    A state is the longest suffix of what was written so far, up to `context` characters, that the list has
-    often enough.
+    A state is a context that occurs often enough in the list: the longest such suffix of the text so far, up
+    to `context` characters.
     """
 
     def __init__(self, known: Sequence[str], context: int, min_count: int) -> None:
@@ -141,35 +141,40 @@ class _NGrams:
         self.states = {text: index for index, text in enumerate(often)}
 
     def state_after(self, written: str) -> int:
-        """Index of the state in which the next letter is chosen."""
+        """Return the index of the state after a text."""
         suffix = written[-self.context :]
         while suffix not in self.states:
             suffix = suffix[1:]
         return self.states[suffix]
 
     def transitions(self) -> Integers:
-        """(N, V) next states; the end-of-sequence token ends the name."""
+        """Return (N, V) next states; the end-of-sequence token ends the name."""
         rows = [[self.state_after(text + letter) for letter in LETTERS] + [END] for text in self.states]
         return np.array(rows)
 
     def log_probs(self) -> Floats:
-        """(N, V) smoothed log-probabilities, all finite."""
+        """Return (N, V) smoothed log-probabilities, all finite."""
         return np.log(np.stack([self._smoothed(text) for text in self.states]))
 
     def _smoothed(self, text: str) -> Floats:
-        """Counts of this context plus one pseudo-count spread as after the next shorter one."""
+        """Return the probabilities after a context, smoothed with one pseudo-count.
+
+        The pseudo-count is distributed as after the next shorter context, and at the end uniformly.
+        """
         shorter = self._smoothed(text[1:]) if text else np.full(EOS + 1, 1.0 / (EOS + 1))
         smoothed: Floats = (self.counts[text] + shorter) / (self.counts[text].sum() + 1.0)
         return smoothed
 
 
 def _judge(goal: Goal, known: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """(..., P, G, 2): does the finished name have the property, and is it in the list?"""
+    """Return (..., P, G, 2): does the finished name have the property, and is it in the list?"""
+    # The name of the prompt's letter and the tokens before the end; letters beyond `lengths` are ignored.
     xp = array_namespace(known, prompts, tokens, mask)
     ended = (mask & (tokens == EOS)).any(-1)
     first = xp.broadcast_to(prompts[..., None, None], (*tokens.shape[:-1], 1))
     letters = xp.concat([first, xp.where(mask & (tokens != EOS), tokens, 0)], axis=-1)
     lengths = 1 + mask.sum(-1) - ended
+    # Each name is one integer, so that a binary search in the sorted list finds it.
     codes = _codes(letters, lengths)
     nearest = known[xp.minimum(xp.searchsorted(known, codes), len(known) - 1)]
     reached, real = goal(letters, lengths) & ended, (nearest == codes) & ended
@@ -178,7 +183,7 @@ def _judge(goal: Goal, known: Integers, prompts: Integers, tokens: Integers, mas
 
 
 def _codes(letters: Integers, lengths: Integers) -> Integers:
-    """Each name as one integer, its letters 1 to 26 being digits in base 27."""
+    """Return each name as one integer: its letters, numbered 1 to 26, are digits in base 27."""
     xp = array_namespace(letters, lengths)
     places = 27 ** xp.arange(letters.shape[-1], dtype=xp.int64)
     inside = xp.arange(letters.shape[-1]) < lengths[..., None]
@@ -187,6 +192,7 @@ def _codes(letters: Integers, lengths: Integers) -> Integers:
 
 
 def _codes_of(known: Sequence[str]) -> Integers:
+    """Return the codes of names given as text."""
     width = max(map(len, known))
     letters = np.array([_tokens(name.ljust(width, LETTERS[0])) for name in known])
     return _codes(letters, np.array([len(name) for name in known]))

@@ -1,9 +1,8 @@
-"""Sorting with a visible trace: the result is rewarded, and what becomes of the steps is watched.
+"""Sorting with a visible trace: only the result is rewarded, and the steps are measured.
 
     3142>1342>1324>1234      after each ">" the list with two neighbours swapped, until it is sorted
 
-How many steps a completion takes is its own choice, and so is whether they are swaps. A fifth of the lists is
-never drawn in training.
+The policy may take any number of steps, and the steps need not be swaps. A fifth of the lists is held out.
 """
 
 from functools import partial
@@ -17,23 +16,23 @@ from grpo_ref.tasks.text import one_state, split_probs
 VOCABULARY = (*"0123456789>", "")
 ARROW, EOS = 10, 11
 SPARE = 2
-"""Lists for which the budget has room beyond those that the longest sorting needs."""
+"""Number of lists that fit into the budget beyond those that the longest sorting needs."""
 
 
 def sorting(*, digits: int = 4, split_seed: int = 0) -> Task:
     """Sort the digits of a list, as in 3142>1342>1324>1234: each step swaps two neighbours.
 
     Args:
-      digits: of a list, 2 to 4.
-      split_seed: draws which lists are held out.
+      digits: number of digits of a list, 2 to 4.
+      split_seed: seed of the choice of held-out lists.
 
     Returns:
-      A task with criteria "sorted" (the last list is the prompt, sorted) and "legal" (every list is the one
-      before with two different neighbours swapped; weight 0, only watched). `prompt_probs` is 0 for the lists
-      that are held out.
+      A task with criteria "sorted" (the last list is the sorted prompt) and "legal" (every list is the
+      previous list with two different neighbours swapped; weight 0, measured only). `prompt_probs` is 0 for
+      held-out lists.
 
     Raises:
-      ValueError: if there are other numbers of digits.
+      ValueError: if digits is not 2, 3 or 4.
     """
     if digits not in (2, 3, 4):
         raise ValueError(f"digits: expected 2, 3 or 4, got {digits!r}")
@@ -42,8 +41,9 @@ def sorting(*, digits: int = 4, split_seed: int = 0) -> Task:
     prompt_probs = split_probs(len(lists), split_seed)
     seen = np.flatnonzero(prompt_probs)
     traces = _traces(lists)
-    room = np.full((len(lists), SPARE * (digits + 1)), EOS)
-    tokens = np.concatenate([traces, room], axis=-1)
+    padding = np.full((len(lists), SPARE * (digits + 1)), EOS)
+    tokens = np.concatenate([traces, padding], axis=-1)
+    # The mask ends with the first EOS.
     mask = np.cumsum(tokens == EOS, axis=-1) - (tokens == EOS) == 0
     return Task(
         name="sorting",
@@ -66,7 +66,7 @@ def sorting(*, digits: int = 4, split_seed: int = 0) -> Task:
 
 
 def _traces(lists: Integers) -> Integers:
-    """(Q, T) an arrow and a list for each swap, then ends: always the first two neighbours out of order."""
+    """Return (Q, T) an arrow and a list for each swap of the first two digits out of order, then EOS."""
     now, blocks = lists.copy(), []
     rows, (count, digits) = np.arange(len(lists))[:, None], lists.shape
     for _ in range(digits * (digits - 1) // 2):
@@ -79,7 +79,8 @@ def _traces(lists: Integers) -> Integers:
 
 
 def _judge(lists: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """(..., P, G, 2): is the last list the prompt, sorted; and is every list one swap from that before?"""
+    """Return (..., P, G, 2): is the last list the sorted prompt, and is every step one swap?"""
+    # The whole text: an arrow and the prompt's list, then the completion, in blocks of an arrow and a list.
     xp, width = array_namespace(lists, prompts, tokens, mask), lists.shape[-1] + 1
     written = mask & (tokens != EOS)
     given = xp.broadcast_to(lists[prompts][..., None, :], (*tokens.shape[:-1], width - 1))
@@ -96,7 +97,7 @@ def _judge(lists: Integers, prompts: Integers, tokens: Integers, mask: Bools) ->
 
 
 def _swapped(before: Integers, after: Integers) -> Bools:
-    """(...) Do two blocks (..., n + 1), an arrow and a list each, differ by a swap of two neighbours?"""
+    """Return (...) True where two blocks (..., n + 1), each an arrow and a list, differ by one swap."""
     differs = before != after
     crossed = (before[..., 1:-1] == after[..., 2:]) & (before[..., 2:] == after[..., 1:-1]) & differs[..., 2:]
     swapped: Bools = crossed.any(-1) & (differs.sum(-1) == 2)

@@ -1,8 +1,8 @@
-"""Sums with a scratchpad: what a network must generalize, for a table has a row for each prompt.
+"""Sums with a scratchpad, for a network: it must generalize to held-out pairs, which a table cannot.
 
     27+38=51.60.065      units: 5, carry 1; tens: 6, carry 0; then the sum
 
-The sum is what counts, the scratchpad is how to get there. A fifth of the pairs is never drawn in training.
+Only the sum is rewarded; the scratchpad helps to compute it. A fifth of the pairs is held out.
 """
 
 from functools import partial
@@ -18,18 +18,18 @@ POINT, EOS = 12, 13
 
 
 def sums(*, digits: int = 2, split_seed: int = 0) -> Task:
-    """Answer "27+38=" by writing digit and carry of every place, then the sum.
+    """Answer "27+38=": write digit and carry of every place, then the sum.
 
     Args:
-      digits: of each number, 1 or 2.
-      split_seed: draws which pairs are held out.
+      digits: number of digits of each number, 1 or 2.
+      split_seed: seed of the choice of held-out pairs.
 
     Returns:
-      A task with criteria "correct" (the sum is right) and "steps" (the scratchpad too; weight 0, only
-      watched). `prompt_probs` is 0 for the pairs that are held out.
+      A task with criteria "correct" (the sum is right) and "steps" (the scratchpad is right too; weight 0,
+      measured only). `prompt_probs` is 0 for held-out pairs.
 
     Raises:
-      ValueError: if there are other numbers of digits.
+      ValueError: if digits is not 1 or 2.
     """
     if digits not in (1, 2):
         raise ValueError(f"digits: expected 1 or 2, got {digits!r}")
@@ -62,11 +62,11 @@ def right_completions(pairs: Integers, digits: int = 2) -> Integers:
     """Return the right completion of each prompt: scratchpad, sum and end.
 
     Args:
-      pairs: (Q, 2) the two numbers of each.
-      digits: of each number.
+      pairs: (Q, 2) the two numbers of each prompt.
+      digits: number of digits of each number.
 
     Returns:
-      (Q, T) tokens: two and a point for each place, digits + 1 for the sum.
+      (Q, T) tokens: digit, carry and a point for each place, then digits + 1 tokens for the sum, and the end.
 
     >>> "".join(VOCABULARY[token] for token in right_completions(np.array([[27, 38]]))[0])
     '51.60.065'
@@ -82,7 +82,7 @@ def right_completions(pairs: Integers, digits: int = 2) -> Integers:
 
 
 def _judge(right: Integers, last: int, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """(..., P, G, 2): are the last tokens, the sum and its end, right; and all of them?"""
+    """Return (..., P, G, 2): are the last tokens (the sum and the end) right, and are all tokens right?"""
     xp = array_namespace(right, prompts, tokens, mask)
     same = (tokens == right[prompts][..., None, :]) & mask
     judged: Floats = xp.stack([same[..., -last:].all(-1), same.all(-1)], axis=-1).astype(xp.float64)

@@ -1,4 +1,4 @@
-"""Shared by the tasks of free text: any token may follow any other, and some prompts are held out."""
+"""Parts of the tasks with free text: any token may follow any other, and some prompts are held out."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,11 @@ from grpo_ref.arrays import Floats, Integers
 from grpo_ref.learning.task import END
 
 HELD_OUT = 0.2
-"""Share of the prompts that training never sees."""
+"""Share of the prompts that is held out: training never samples them."""
 
 
 def one_state(vocabulary: Sequence[str]) -> Integers:
-    """(1, V) transitions of free text: the last token of the vocabulary ends it, every other one goes on.
+    """Return (1, V) transitions of free text: the last token of the vocabulary ends it, the others do not.
 
     >>> one_state(["a", "b", ""])
     array([[ 0,  0, -1]])
@@ -23,7 +23,7 @@ def one_state(vocabulary: Sequence[str]) -> Integers:
 
 
 def split_probs(prompts: int, seed: int) -> Floats:
-    """(Q,) how often each prompt is drawn: 0 for the share that is held out, which the seed draws.
+    """Return (Q,) the probability of each prompt: 0 for a random share that is held out, else uniform.
 
     >>> split_probs(5, seed=0)
     array([0.25, 0.25, 0.  , 0.25, 0.25])
