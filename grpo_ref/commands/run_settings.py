@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from grpo_ref.commands.chosen import TrainingJob
+from grpo_ref.commands.lookups import TrainingJob
 from grpo_ref.learning.runs import RunError, RunFolder
 
 Described = dict[str, Any]

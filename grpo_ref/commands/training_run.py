@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from grpo_ref.arrays import DeviceError, device_namespace, to_device, to_host
-from grpo_ref.commands.chosen import TrainingJob, chosen_policy, chosen_recipe, chosen_task, settings_of
+from grpo_ref.commands.lookups import TrainingJob, chosen_policy, chosen_recipe, chosen_task, settings_of
 from grpo_ref.commands.run_settings import create_or_match, lengthen
 from grpo_ref.commands.training_report import print_report
 from grpo_ref.learning.arguments import check_metrics

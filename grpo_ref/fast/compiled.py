@@ -20,7 +20,7 @@ from grpo_ref.fast import loops
 from grpo_ref.fast.logits_rows import LARGEST, SMALLEST, Logits, Rows
 from grpo_ref.fast.logits_tokens import Tokens
 from grpo_ref.fast.runs import Runs, Sums, Tables
-from grpo_ref.fast.usual import clip_bounds
+from grpo_ref.fast.supported import clip_bounds
 from grpo_ref.fast.walk import Walk, back, tokens_last
 from grpo_ref.learning.optim import Adam
 from grpo_ref.loss import PolicyLoss

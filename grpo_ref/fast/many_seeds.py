@@ -17,9 +17,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import DTypeLike
 
-from grpo_ref.fast.forms import compiled_forms
+from grpo_ref.fast.numba_loops import compiled_forms
 from grpo_ref.fast.runs import Runs, Tables
-from grpo_ref.fast.usual import checked_metrics
+from grpo_ref.fast.supported import checked_metrics
 from grpo_ref.fast.walk import back
 from grpo_ref.learning.arguments import check_arguments
 from grpo_ref.learning.batches import slices

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from grpo_ref.arrays import Floats, Integers
-from grpo_ref.fast.usual import clip_bounds, is_of_groups
+from grpo_ref.fast.supported import clip_bounds, is_of_groups
 from grpo_ref.fast.walk import Walk, back, front, tokens_first
 from grpo_ref.learning.batches import slices
 from grpo_ref.learning.config import TrainConfig

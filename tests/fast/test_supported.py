@@ -8,7 +8,7 @@ from device_double import Device
 from grpo_ref import DAPO, GRPO, RECIPES, config_for, slot
 from grpo_ref.aggregation import token_mean
 from grpo_ref.arrays import to_device
-from grpo_ref.fast.usual import why_not
+from grpo_ref.fast.supported import why_not
 from grpo_ref.learning.state import initial_state
 from grpo_ref.penalties import k2, k3
 from grpo_ref.tasks.bandit import bandit
