@@ -94,7 +94,7 @@ def _loaded(place: str) -> Source:
             raise TypeError(f"expected a Source, got {type(found).__name__}")
     except (Exception, SystemExit) as error:
         raise BrokenPackage(
-            f"the package of exercises {package!r} cannot be read, mend or uninstall it:"
+            f"the package of exercises {package!r} cannot be read; repair or uninstall it:"
             f" {place}: {type(error).__name__}: {error}"
         ) from error
     return found

@@ -100,7 +100,8 @@ class Progress:
             aside = free_name(path.with_suffix(".damaged"))
             aside.write_bytes(content)
             progress.save(folder)
-            tell(f"{path} has {len(strange)} lines that are not understood; a copy of it is in {aside}")
+            removed = f"{len(strange)} unreadable line{'s' * (len(strange) != 1)}"
+            tell(f"{path}: removed {removed}; a copy of the file is in {aside}")
         return progress
 
     def save(self, folder: Path) -> None:

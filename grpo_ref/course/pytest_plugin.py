@@ -154,7 +154,7 @@ def _note(workbook: Workbook, reached: dict[str, str], tell: Callable[[str], obj
     try:
         workbook.record({name: float(points) for name, points in reached.items()})
     except OSError as error:
-        tell(f"what you have reached could not be noted: {error}")
+        tell(f"your progress could not be saved: {error}")
 
 
 def _summary(workbook: Workbook) -> Iterator[str]:

@@ -41,7 +41,7 @@ def _write(folder: Path) -> None:
     from grpo_ref.web.build import write
 
     try:
-        with waiting("writing the course (the first time, Python is compiled: minutes)"):
+        with waiting("writing the course (the first time, compiling Python takes some minutes)"):
             write(folder)
     except (RuntimeError, OSError) as error:  # nothing is built, or Python for WebAssembly is not there
         raise click.ClickException(str(error)) from error
@@ -55,12 +55,12 @@ def _serve(folder: Path, port: int, opens: bool) -> None:
     except OSError as error:
         raise click.ClickException(f"port {port} cannot be used: {error.strerror}") from error
     address = f"http://{serve.HOST}:{server.server_port}/"
-    click.echo(f"the course is at {address} (Ctrl-C ends it)")
+    click.echo(f"the course is at {address} (stop it with Ctrl-C)")
     if opens:
         webbrowser.open(address)
     try:
         server.serve_forever()
     except KeyboardInterrupt:
-        click.echo("ended")
+        click.echo("stopped")
     finally:
         server.server_close()

@@ -82,7 +82,7 @@ def training(settings: Mapping[str, Any]) -> Training:
 
 def _notes(chosen: Training) -> Iterator[str]:
     if lacks_contrast(*chosen):
-        yield "Every advantage is 0: a group of one has no contrast."
+        yield "Every advantage is 0: a group of one completion has no other reward to compare with."
     if parts := idle_parts(chosen.recipe, chosen.config):
         alike = " and ".join(parts)
         yield f"With one epoch every ratio is 1, so this recipe's {alike} cannot be told from GRPO's."

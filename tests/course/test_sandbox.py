@@ -72,7 +72,7 @@ def test_a_flood_is_stopped_at_once(tmp_path):
     begun = time.monotonic()
     with Sandbox(path) as sandbox:
         reply = sandbox.call("flood", [], {})
-    assert (reply.kinds, reply.message) == (("Died",), "it printed too much")
+    assert (reply.kinds, reply.message) == (("Died",), "too much was printed; print less")
     assert time.monotonic() - begun < 4.0
 
 

@@ -92,7 +92,7 @@ STRANGE = {
 
 @pytest.mark.parametrize("line", STRANGE.values(), ids=STRANGE)
 def test_what_is_no_line_of_ours_is_refused(line):
-    with pytest.raises(ValueError, match="not a value that was sent by this program"):
+    with pytest.raises(ValueError, match="expected a value that this program sent"):
         wire.loads(line)
 
 

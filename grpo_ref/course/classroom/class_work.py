@@ -100,7 +100,7 @@ class ClassWork:
         for each in decisions:
             found = [name for name in self.piles if each.student in self._names(name)]
             if len(found) != 1:
-                who = f"{' and '.join(found)} are" if found else "nobody of this class is"
+                who = f"{' and '.join(found)} are" if found else "no student of this class is"
                 raise ValueError(f"{path}, line {each.line}: {who} called {each.student!r}")
             self.overrides.setdefault(found[0], []).append(each)
         if path != kept:

@@ -131,7 +131,7 @@ def read_course(path: Path) -> CourseFile:
     marks = top.one_of("marks", (PARTIAL, ALL_OR_NOTHING), PARTIAL)
     tables = top.tables("assignment")
     if tables and "exercises" in top.data:
-        top.fail("exercises", "exercises: they stand in the tables [[assignment]] where there are any")
+        top.fail("exercises", "exercises: expected this list in the tables [[assignment]]; move it there")
     assignments = [_assignment(table, marks) for table in tables] or [
         Assignment("course", _exercises(top) or tuple(EXERCISES), marks=marks)
     ]
@@ -174,12 +174,15 @@ def _see_that_they_differ(tables: Sequence[TomlTable], assignments: Sequence[Ass
     exercises: dict[str, str] = {}
     for table, each in zip(tables, assignments, strict=False):
         if each.name in names:
-            table.fail("name", f"there are two assignments {each.name!r}")
+            table.fail("name", f"there are two assignments {each.name!r}; rename one")
         if each.name in COLUMNS or each.name in EXERCISES:
-            table.fail("name", f"{each.name!r} is a column of the marks; call it something else")
+            table.fail("name", f"{each.name!r} is a column of the marks; rename the assignment")
         for exercise in each.exercises:
             if exercise in exercises:
-                table.fail("exercises", f"{exercise} is in {exercises[exercise]!r} already")
+                table.fail(
+                    "exercises",
+                    f"{exercise} is already in {exercises[exercise]!r}; remove one of the two",
+                )
             exercises[exercise] = each.name
         names.add(each.name)
 

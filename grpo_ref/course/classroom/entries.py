@@ -55,7 +55,7 @@ def entries(place: Path) -> list[Entry]:
     elif place.is_file() and place.suffix.lower() == ARCHIVE:
         found = list(_in_archive(_opened(place), PurePosixPath()))
     else:
-        raise Unreadable(f"{place} is neither a folder nor a zip file")
+        raise Unreadable(f"expected a folder or a zip file, got {place}")
     return sorted(found, key=lambda entry: entry.path)
 
 
@@ -110,7 +110,7 @@ def _in_folder(folder: Path) -> Iterator[Entry]:
             if _is_ignored(name):
                 continue
             if path.is_symlink() or not path.is_file():
-                kind = "is a link" if path.is_symlink() else "is no plain file"
+                kind = "is a link" if path.is_symlink() else "is not a plain file"
                 yield from [Entry(inside, partial(_refuse, kind))] * _may_be_answer(inside)
             else:
                 yield from _of(inside, partial(_content, path), path.stat().st_size)
@@ -139,7 +139,7 @@ def _opened(file: Path | io.BytesIO) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise Unreadable(f"is no zip file that can be read ({error})") from error
+        raise Unreadable(f"is not a readable zip file ({error})") from error
 
 
 def _in_archive(archive: zipfile.ZipFile, folder: PurePosixPath, depth: int = 0) -> Iterator[Entry]:
@@ -161,7 +161,7 @@ def _in_archive(archive: zipfile.ZipFile, folder: PurePosixPath, depth: int = 0)
 def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """Return a member's content, up to the largest allowed size, whatever size the archive states."""
     if member.flag_bits & ENCRYPTED:
-        raise Unreadable("is locked by a password")
+        raise Unreadable("is protected by a password")
     try:
         with archive.open(member) as file:
             return _limited(file.read(LARGEST_ARCHIVE + 1), PurePosixPath(member.filename).suffix)

@@ -83,13 +83,15 @@ class Pile:
                 notes.append(f"{path} {error}")
                 continue
             if not answers:
-                notes.append(f"{path} is the answer to no exercise")
+                notes.append(f"{path} does not answer any exercise")
             for name, text in answers.items():
                 found[name][text] = path
         for name, texts in found.items():
             if len(texts) > 1:
                 paths = ", ".join(map(str, texts.values()))
-                notes.append(f"{name} was handed in with different texts and is not graded: {paths}")
+                notes.append(
+                    f"{name} was handed in with different texts and is not graded; keep one of: {paths}"
+                )
         only = {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1}
         more = [f"and {len(notes) - MOST_NOTES} more notes"] * (len(notes) > MOST_NOTES)
         return HandedIn(self.student, only, (*notes[:MOST_NOTES], *more))
@@ -121,7 +123,7 @@ def piles(place: Path, results: Path | None = None) -> list[Pile]:
         if rest.stem not in OURS:
             files.setdefault(student, []).append((rest, entry))
     if not files:
-        raise Unreadable(f"{place} holds no folders of students, nor .py or .ipynb files")
+        raise Unreadable(f"expected folders of students, or .py or .ipynb files, in {place}; found none")
     return _by_submitter(files, submitters(place))
 
 
@@ -214,8 +216,8 @@ def _answers(path: PurePosixPath, content: bytes) -> Iterator[tuple[str, bytes]]
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        where = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise Unreadable(f"is named after no exercise, and cannot be read as Python{where}") from error
+        where = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        raise Unreadable(f"is not named after an exercise, and is not valid Python{where}") from error
     for name in dict.fromkeys(name for node in body for name in sorted(given(node))):
         if name in BY_FUNCTION:
             yield BY_FUNCTION[name], text

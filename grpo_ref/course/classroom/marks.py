@@ -126,7 +126,7 @@ def _days_late(
     if deadline is None:
         return 0, notes
     if submitted is None:
-        return 0, [*notes, f"{assignment.name}: when it was handed in is not known; counted as in time"]
+        return 0, [*notes, f"{assignment.name}: the time of the submission is unknown; counted as in time"]
     days = course.late.days_late(submitted, deadline)
     left = course.late.share(days)
     late = f"{assignment.name}: {_counted(days)} late, {100.0 * left:g} % of the points are left"
@@ -145,7 +145,7 @@ def _exercise_marks(
         why = []
         if assignment.marks == ALL_OR_NOTHING and 0.0 < share < 1.0:
             share = 0.0
-            why.append("not all tests pass, and this counts all or nothing.")
+            why.append("not all tests pass, and this assignment is all or nothing.")
         if left < 1.0 and share:
             why.append(f"{_counted(days)} late: {100.0 * left:g} % of {share * of:g} points.")
         points = round(share * of * left, 2)

@@ -55,7 +55,7 @@ def code_of(notebook: bytes, asked: Iterable[str]) -> bytes:
         cells = json.loads(notebook)["cells"]
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise Unreadable("is no notebook that can be read") from error
+        raise Unreadable("is not a readable notebook") from error
     nodes: list[ast.stmt] = []
     faulty: list[str] = []
     for text in map(_without_magics, sources):
@@ -68,7 +68,7 @@ def code_of(notebook: bytes, asked: Iterable[str]) -> bytes:
         kept = [_forgiven(node) for node in needed(nodes, asked)]
         code = [ast.unparse(node) for node in kept]
     except FAULTS as error:
-        raise Unreadable("is no notebook that can be read") from error
+        raise Unreadable("is not a readable notebook") from error
     late = [LATE] * any(ABSENT in text for text in code) + [MAIN] * any("__name__" in text for text in code)
     first = sum(text.startswith("from __future__") for text in code)
     return "\n\n".join(code[:first] + late + code[first:] + faulty).encode(errors="backslashreplace")

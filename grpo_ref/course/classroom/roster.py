@@ -31,7 +31,7 @@ def read_roster(path: Path) -> dict[str, Row]:
             reader = csv.reader(file, strict=True, delimiter=max(SEPARATORS, key=heading.count))
             rows = [(reader.line_num, row) for row in reader if row]
     except (csv.Error, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is no CSV file in UTF-8: {error}") from error
+        raise ValueError(f"{path}: expected a CSV file in UTF-8: {error}") from error
     columns = [column.strip().removeprefix("\ufeff") for column in rows[0][1]] if rows else []
     if len(rows) < 2:
         raise ValueError(f"{path}: expected a heading and a row for each student")
@@ -44,7 +44,7 @@ def read_roster(path: Path) -> dict[str, Row]:
                 f"{path}, line {line}: expected a cell for each column, the student's name first"
             )
         if student in found:
-            raise ValueError(f"{path}, line {line}: {student} is there twice")
+            raise ValueError(f"{path}, line {line}: {student} occurs twice; keep one row")
         found[student] = dict(zip(columns[1:], cells[1:], strict=True))
         try:
             submitted_of(found[student])
@@ -58,8 +58,8 @@ def _see_that_columns_differ(path: Path, columns: Sequence[str]) -> None:
     taken = [column for column in columns[1:] if column in COLUMNS or column in EXERCISES]
     twice = [column for column, count in Counter(columns).items() if count > 1]
     for column in (*taken, *twice):
-        why = "is there twice" if column in twice else "is one of the marks"
-        raise ValueError(f"{path}, line 1: the column {column!r} {why}; call it something else")
+        why = "occurs twice" if column in twice else "is a column of the marks"
+        raise ValueError(f"{path}, line 1: the column {column!r} {why}; rename it")
 
 
 def submitted_of(row: Mapping[str, Any]) -> datetime | None:

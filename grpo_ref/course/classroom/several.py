@@ -47,6 +47,6 @@ def _graded(handed_in: HandedIn, names: Sequence[str], seed: int, is_safe: bool)
     try:
         return grade_student(handed_in, names, seed=seed, is_safe=is_safe)
     except Exception as error:
-        note = f"the grading stopped by a fault of its own ({type(error).__name__}: {error}); tell the course"
+        note = f"the grader failed ({type(error).__name__}: {error}); please report it to the course"
         own = seed_of(handed_in.student, seed)
         return Graded(handed_in.student, own, (), (), (*handed_in.notes, note), is_safe, 0.0)

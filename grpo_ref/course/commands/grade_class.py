@@ -15,7 +15,7 @@ from grpo_ref.render.output import INTERRUPTED, plain_option
 if TYPE_CHECKING:
     from grpo_ref.course.classroom.class_work import ClassWork
 
-PREPARING = "preparing the sandbox (compiled the first time: some minutes)"
+PREPARING = "preparing the sandbox (the first time, compiling it takes some minutes)"
 UNSAFE = (
     "warning: the answers run in processes of this machine, not in the sandbox for strangers; no verdict is"
     " official"

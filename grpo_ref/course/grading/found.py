@@ -139,7 +139,7 @@ def try_input(submission: Submission, problem: Problem, given: Input) -> None:
         if given.raises in raised.kinds:
             return
         if given.raises:
-            text = f"expected a {given.raises}, not this error"
+            text = f"expected a {given.raises}, got another error"
             raise Failure(_called(problem, given), str(raised), text) from raised
         raise
     wrong = _wrong(value, submission, problem, given)
@@ -159,7 +159,7 @@ def _wrong(value: Any, submission: Submission, problem: Problem, given: Input) -
     if wrong is not None:
         return wrong.text
     is_changed = changed(submission.inputs_after(), given.arguments)
-    return "the value is right, but an input was changed" if is_changed else ""
+    return "the value is right, but an input was changed; work on a copy" if is_changed else ""
 
 
 def changed(after: Any, arguments: Sequence[Any]) -> bool:

@@ -27,7 +27,7 @@ from grpo_ref.course.grading.symptoms.symptom import REMEMBERED, remembers, symp
 
 WRONG_SHARE = 0.5
 """Largest share of an exercise's points that a wrong answer can get."""
-BROKEN = "this test itself is broken"
+BROKEN = "this test is broken"
 OnError = Callable[[str, BaseException], object]
 """Called with a check's name and the exception with which a function of this process failed the check."""
 
@@ -219,8 +219,10 @@ def _stumbled(check: Check, witness: Witness, problem: Problem, seed: int, error
     try:
         check.run(Direct(problem.reference), problem, seed)
     except Exception:
-        return CheckResult(check.name, False, witness.called, wrong=f"{BROKEN}: {what}; tell the course")
-    wrong = f"the value cannot be used as described ({what})"
+        return CheckResult(
+            check.name, False, witness.called, wrong=f"{BROKEN}: {what}; please report it to the course"
+        )
+    wrong = f"expected a value as described in the statement, but using this value failed ({what})"
     return CheckResult(check.name, False, witness.called, witness.returned, wrong, _about(check))
 
 

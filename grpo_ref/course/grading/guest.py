@@ -96,4 +96,4 @@ def _said(error: BaseException) -> str:
     try:
         return str(error)[:LONGEST] + ABSENT * isinstance(error, ModuleNotFoundError)
     except BaseException:
-        return "its message cannot be told"
+        return "its message cannot be read"

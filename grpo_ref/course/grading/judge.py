@@ -29,7 +29,7 @@ class Difference:
     text: str
 
 
-TOO_LARGE = Difference("value", "a whole number that is too large for a float")
+TOO_LARGE = Difference("value", "got a whole number that is too large for a float")
 
 
 def difference(got: Any, expected: Any, rtol: float) -> Difference | None:
@@ -74,9 +74,7 @@ def describe(value: Any) -> str:
         return "text"
     if isinstance(value, tuple | list | dict):
         return f"a {type(value).__name__} of {len(value)}"
-    return (
-        "nothing (None): is a return missing?" if value is None else f"a value of type {type(value).__name__}"
-    )
+    return "None: is a `return` missing?" if value is None else f"a value of type {type(value).__name__}"
 
 
 def _not(kind: str, got: Any, expected: str) -> Difference:
@@ -173,7 +171,7 @@ def _unlike(ours: Floats, theirs: Floats) -> Difference | None:
     strange = ~finite & ~((np.isnan(ours) & np.isnan(theirs)) | (ours == theirs))
     if strange.any():
         return Difference(
-            "finite", f"expected another kind of number (NaN or infinite), got {_first(ours, strange)}"
+            "finite", f"expected a different value (NaN or infinite), got {_first(ours, strange)}"
         )
     return None
 
@@ -225,4 +223,4 @@ def _first(values: Any, bad: Any) -> str:
 
 
 def _content(dtype: "np.dtype[Any]") -> str:
-    return "something else among them" if dtype.kind == "O" else f"dtype {dtype}"
+    return "other values among them" if dtype.kind == "O" else f"dtype {dtype}"

@@ -278,7 +278,7 @@ class Raises:
             except Raised as raised:
                 if self.error in raised.kinds:
                     continue
-                raise Failure(called, str(raised), f"expected a {self.error}, not this error") from raised
+                raise Failure(called, str(raised), f"expected a {self.error}, got another error") from raised
             raise Failure(called, format_value(value), f"expected a {self.error}, but a value was returned")
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 LONGEST_TEXT, MOST_TEXTS = 2000, 20
 """Largest number of characters of an error's message that are kept, and of lines or warnings."""
-PROBLEMS = {TOO_MUCH: "it returned too much", FLOOD: "it printed too much"}
+PROBLEMS = {TOO_MUCH: "the returned value is too large", FLOOD: "too much was printed; print less"}
 MakeRoom = Callable[[Path, Limits], Room]
 
 
@@ -192,7 +192,7 @@ class Sandbox:
                 return _as_reply(grading.wire.loads(answer.line.decode()))
             except (ValueError, KeyError, TypeError):
                 self._end()
-                return Reply(False, kinds=(DIED,), message="it answered something that is no reply")
+                return Reply(False, kinds=(DIED,), message="the process sent something that is not a reply")
         if answer.problem == TIMED_OUT:
             self._end()
             return Reply(False, kinds=(TIMED_OUT,), message=too_long)

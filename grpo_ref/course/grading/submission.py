@@ -34,10 +34,10 @@ def missing(function: str, names: Sequence[str]) -> str:
     """Return the message about a file that lacks the requested function.
 
     >>> missing("group_advantages", ["group_advantage"])
-    'there is no function `group_advantages`; there is `group_advantage`: is that it?'
+    'there is no function `group_advantages`; did you mean `group_advantage`?'
     """
     nearest = difflib.get_close_matches(function, names, n=1)
-    question = f"; there is `{nearest[0]}`: is that it?" if nearest else ""
+    question = f"; did you mean `{nearest[0]}`?" if nearest else ""
     return f"there is no function `{function}`{question}"
 
 

@@ -99,7 +99,7 @@ def _encode(value: Any, depth: int = DEEPEST) -> Any:
     if kind is complex:
         return {KIND: "complex", "parts": [_encode(value.real), _encode(value.imag)]}
     if depth == 0:
-        raise NotData(f"a value with more than {DEEPEST} lists within one another is not plain data")
+        raise NotData(f"a value with more than {DEEPEST} nested lists is not plain data")
     if kind is list:
         return [_encode(item, depth - 1) for item in value]
     if kind is tuple:
@@ -119,7 +119,7 @@ def _encode_array(value: Any) -> Any:
     if array.dtype.kind not in KINDS:
         raise NotData(f"an array of dtype {array.dtype} is not plain data")
     if array.nbytes > LARGEST:
-        raise NotData(f"an array of {array.nbytes} bytes is too large to be sent")
+        raise NotData(f"an array of {array.nbytes} bytes is too large to be sent: at most {LARGEST} bytes")
     order: Literal["C", "F"] = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
     data = {"dtype": array.dtype.str, "shape": array.shape, "order": order}
     kind = "array" if isinstance(value, np.ndarray) else "scalar"
@@ -161,4 +161,4 @@ def _decode_array(value: Any) -> Any:
 
 
 def _unknown(value: Any) -> ValueError:
-    return ValueError(f"not a value that was sent by this program: {str(value)[:80]}")
+    return ValueError(f"expected a value that this program sent, got {str(value)[:80]}")

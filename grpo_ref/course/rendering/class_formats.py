@@ -165,7 +165,7 @@ def _rows(gradebook: str) -> list[list[str]]:
     rows = list(csv.reader(io.StringIO(gradebook, newline="")))
     heading = rows[0] if rows else []
     if len(heading) < len(CANVAS_IDS) or "Student" not in heading[0] or "ID" not in heading[1]:
-        raise ValueError("expected a gradebook that Canvas exported, with the columns Student and ID first")
+        raise ValueError("expected a gradebook exported from Canvas, whose first columns are Student and ID")
     return rows
 
 

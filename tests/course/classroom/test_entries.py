@@ -108,7 +108,7 @@ def test_an_archive_in_an_archive_is_looked_into_once(tmp_path):
         zipped(tmp_path / "in.zip", {"anna/work.zip": inner.getvalue(), "ben/work.zip": b"no zip"})
     )
     assert names(found) == ["anna/work/k3.py", "ben/work.zip"]
-    assert "is no zip file that can be read" in trouble(found, "ben/work.zip")
+    assert "is not a readable zip file" in trouble(found, "ben/work.zip")
 
 
 def test_broken_members_cost_themselves(tmp_path):
@@ -136,4 +136,4 @@ def test_a_locked_member_is_told(tmp_path):
     content[6] |= 1
     content[content.index(b"PK\1\2") + 8] |= 1
     (tmp_path / "in.zip").write_bytes(content)
-    assert trouble(entries(tmp_path / "in.zip"), "a/k3.py") == "is locked by a password"
+    assert trouble(entries(tmp_path / "in.zip"), "a/k3.py") == "is protected by a password"

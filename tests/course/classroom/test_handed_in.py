@@ -113,10 +113,13 @@ def test_functions_are_found_by_name_in_other_files(tmp_path):
             DIFFERENT,
         ),
         ({"anna/K3.py": b"a", "anna/k3.py": b"b"}, DIFFERENT),
-        ({"anna/work.py": b"def k3("}, "is named after no exercise, and cannot be read as Python, line 1"),
-        ({"anna/work.py": b"\xff\xfe\x00"}, "is named after no exercise, and cannot be read as Python"),
-        ({"anna/work.py": b"x = 1"}, "is the answer to no exercise"),
-        ({"anna/work.ipynb": b"[]"}, "is no notebook that can be read"),
+        (
+            {"anna/work.py": b"def k3("},
+            "is not named after an exercise, and is not valid Python, line 1",
+        ),
+        ({"anna/work.py": b"\xff\xfe\x00"}, "is not named after an exercise, and is not valid Python"),
+        ({"anna/work.py": b"x = 1"}, "does not answer any exercise"),
+        ({"anna/work.ipynb": b"[]"}, "is not a readable notebook"),
     ],
 )
 def test_what_cannot_be_used_is_noted(tmp_path, files, note):
@@ -139,7 +142,7 @@ def test_the_same_text_twice_is_one_answer(tmp_path):
 def test_a_file_of_this_machine_is_no_submission(tmp_path):
     with pytest.raises(Unreadable):
         piles(Path(__file__))
-    with pytest.raises(Unreadable, match="holds no folders of students"):
+    with pytest.raises(Unreadable, match="expected folders of students"):
         piles(tmp_path)
 
 
@@ -216,13 +219,13 @@ def test_names_that_are_no_text_are_told_as_such(tmp_path):
     (pile,) = piles(tmp_path / "in")
     read = pile.read()
     assert (pile.student, list(read.answers)) == ("bj\\xf6rn", ["kl/k3"])
-    assert read.notes == ("caf\\xe9.ipynb is no notebook that can be read",)
+    assert read.notes == ("caf\\xe9.ipynb is not a readable notebook",)
 
 
 def test_what_is_no_plain_file_is_noted(tmp_path):
     (tmp_path / "in" / "bob").mkdir(parents=True)
     os.mkfifo(tmp_path / "in" / "bob" / "k3.py")
-    assert piles(tmp_path / "in")[0].read().notes == ("k3.py is no plain file",)
+    assert piles(tmp_path / "in")[0].read().notes == ("k3.py is not a plain file",)
 
 
 @pytest.mark.parametrize("name", ["..", "../..", "/"])

@@ -39,7 +39,7 @@ def test_late(minutes, days, left):
 def test_an_unknown_time_counts_as_in_time_and_is_said():
     marks = marks_of(GRADED, COURSE)
     assert marks.points == 1.8
-    assert marks.notes == ["first: when it was handed in is not known; counted as in time"]
+    assert marks.notes == ["first: the time of the submission is unknown; counted as in time"]
     nothing = marks_of({name: (0.0, of) for name, (_, of) in GRADED.items()}, COURSE)
     assert nothing.notes == [], "nobody is late with nothing"
 

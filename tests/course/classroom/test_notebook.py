@@ -155,5 +155,5 @@ def test_experiments_are_left_out():
 
 @pytest.mark.parametrize("text", [b"", b"[]", b'{"cells": 1}', b'{"cells": [{}]}'])
 def test_what_is_none_is_told(text):
-    with pytest.raises(Unreadable, match="is no notebook that can be read"):
+    with pytest.raises(Unreadable, match="is not a readable notebook"):
         code_of(text, ())

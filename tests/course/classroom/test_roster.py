@@ -20,15 +20,15 @@ def test_the_separator_is_seen_in_the_heading(tmp_path, separator):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("name,points\nanna,3\n", "line 1: the column 'points' is one of the marks"),
-        ("name,kl/k3\nanna,3\n", "line 1: the column 'kl/k3' is one of the marks"),
-        ("name,sec,sec\nanna,1,2\n", "line 1: the column 'sec' is there twice"),
-        ("id\nanna\nanna\n", "line 3: anna is there twice"),
+        ("name,points\nanna,3\n", "line 1: the column 'points' is a column of the marks"),
+        ("name,kl/k3\nanna,3\n", "line 1: the column 'kl/k3' is a column of the marks"),
+        ("name,sec,sec\nanna,1,2\n", "line 1: the column 'sec' occurs twice"),
+        ("id\nanna\nanna\n", "line 3: anna occurs twice"),
         ("id,name\n,x\n", "line 2: expected a cell for each column"),
         ("id\nanna,too,many\n", "line 2: expected a cell for each column"),
         ("name,sec\n", "expected a heading and a row for each student"),
         ("", "expected a heading and a row for each student"),
-        ('name,sec\n\n"anna","a\nb"\nanna,c\n', "line 5: anna is there twice"),
+        ('name,sec\n\n"anna","a\nb"\nanna,c\n', "line 5: anna occurs twice"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(tmp_path, text, message):

@@ -58,7 +58,7 @@ def test_everybody_is_one_row(handed_in, tmp_path):
         "'=1+1": "2.0",
     }
     assert rows["carol"]["notes"] == "nothing was handed in"
-    assert rows["dora"]["notes"] == "essay.py is the answer to no exercise"
+    assert rows["dora"]["notes"] == "essay.py does not answer any exercise"
     result = json.loads((out / "students" / "ben.json").read_text())
     assert result["official"]
     assert result["exercises"][0]["status"] == "failed"
@@ -230,7 +230,7 @@ def test_a_course_file_and_what_the_instructor_decided(handed_in, tmp_path):
     (out / "overrides.toml").write_text(OVERRIDES.replace("Ben B", "Bert"))
     done = run(*options)
     assert done.exit_code == 1
-    assert "nobody of this class is called 'Bert'" in done.output
+    assert "no student of this class is called 'Bert'" in done.output
 
 
 def test_a_course_file_and_exercises_do_not_go_together(handed_in, tmp_path):

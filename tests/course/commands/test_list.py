@@ -37,7 +37,7 @@ def test_a_damaged_file_is_set_aside_and_what_can_be_read_is_kept(folder, damage
     (folder / "progress.txt").write_text(damaged)
     result = run("list")
     assert result.exit_code == 0
-    assert "progress.txt has 1 lines that are not understood; a copy of it is in" in result.stderr
+    assert "progress.txt: removed 1 unreadable line; a copy of the file is in" in result.stderr
     assert (folder / "progress-1.damaged").read_text() == damaged
     assert facts(folder) == ["probabilities/entropy points 1"]
     assert run("list").stderr == ""

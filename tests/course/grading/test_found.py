@@ -101,7 +101,7 @@ WRONG = {
         "1 of 2 are wrong; the first, 0.0 at index [0], is too small",
     ),
     "does not refuse": (lambda x, by=2: np.asarray(x, dtype=float) / 2, "expected a ValueError, but a value"),
-    "refuses with another error": (lambda x, by=2: [1 / by][0] * np.asarray(x), "not this error"),
+    "refuses with another error": (lambda x, by=2: [1 / by][0] * np.asarray(x), "got another error"),
     "changes its input": (doubled_in_place, "an input was changed"),
 }
 

@@ -95,7 +95,7 @@ def test_any_line_gives_a_reply(line):
 )
 def test_a_line_that_is_no_reply_is_told(line):
     reply, together = asked(line)
-    assert (reply.ok, reply.message) == (False, "it answered something that is no reply")
+    assert (reply.ok, reply.message) == (False, "the process sent something that is not a reply")
     assert together == []
 
 

@@ -95,9 +95,9 @@ class Domain:
 
     def __post_init__(self) -> None:
         if len({each.axes.count("|") for each in self.arguments.values() if "|" in each.axes}) > 1:
-            raise ValueError("arguments with alternative shapes need equally many of them")
+            raise ValueError("expected equally many alternatives for all arguments with alternative shapes")
         if not self._order:
-            raise ValueError("there are no arguments")
+            raise ValueError("expected one or more arguments")
 
     def draws(self, seed: int, count: int) -> list[Draw]:
         """Sample this many inputs, small ones first. Equal seeds give equal inputs."""
@@ -126,7 +126,7 @@ class Domain:
             if all(rule.holds(context.values) for rule in self.rules):
                 draw = self._given(context, ways)
                 return self._spoiled(draw, source) if trial % EVERY_REFUSED == EVERY_REFUSED - 1 else draw
-        raise RuntimeError(f"the rules refuse {MOST_TRIES} draws in a row")
+        raise RuntimeError(f"the rules refused {MOST_TRIES} sampled inputs in a row; sample fitting inputs")
 
     def plain(self, draw: Draw) -> dict[str, Any]:
         """Return the value of every argument; the default if the argument was omitted."""
@@ -143,7 +143,9 @@ class Domain:
                 if name not in order and each.needs <= set(order)
             ]
             if not ready:
-                raise ValueError(f"some arguments need one another, or a name that is none: {self.arguments}")
+                raise ValueError(
+                    f"some arguments depend on each other, or on an unknown name: {self.arguments}"
+                )
             order += ready
         return order
 

@@ -74,7 +74,7 @@ def of_call(given: Given) -> Features:
     }
     for name, kind in given.domain.arguments.items():
         if kind.default is not REQUIRED:
-            features[f"{name} is left out"] = name in given.left_out
+            features[f"{name} is omitted"] = name in given.left_out
             features[f"{name} is given"] = name not in given.left_out
         if name in given.arrays:
             describe = _of_mask if isinstance(kind, Mask) else _of_numbers
@@ -156,7 +156,7 @@ def _of_form(value: Any) -> Features:
     array = np.asarray(value)
     return {
         "{x} is a list": isinstance(value, list),
-        "{x} is a number alone": array.ndim == 0,
+        "{x} is a single number": array.ndim == 0,
         **{
             f"{{x}} has {count} {'axis' if count == 1 else 'axes'}": array.ndim == count
             for count in (1, 2, 3)

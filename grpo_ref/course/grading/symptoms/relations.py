@@ -39,7 +39,7 @@ def relation(wrong: Sequence[tuple[Given, Any, Any]]) -> str:
     if all(factors) and not _all_same([factor or 0.0 for factor in factors], [1.0] * len(factors)):
         found = _name([given for given, _, _ in telling], factors)
         if found:
-            return f"What is returned is {found} times the right value, or nearly so."
+            return f"The returned value is {found} times the right value, or nearly so."
     if all(_is_reordered(got, due) for _, got, due in telling):
         return "The right numbers are returned, in another order."
     return ""
@@ -54,15 +54,15 @@ def likeness(wrong_calls: Sequence[tuple[Given, Any, Any]]) -> str:
     far = [abs(got - due).max(initial=0.0) / (abs(due).max(initial=0.0) or 1.0) for got, due in arrays]
     if LEAST < (deviation := float(max(far))) < NEARLY:
         digits = math.floor(-math.log10(deviation))
-        return f"There, the value is right to {digits} digits or more, and no further."
+        return f"In these calls, at least the first {digits} digits are right, but not all."
     off = [
         ~np.isclose(got, due, rtol=EXACTLY, atol=EXACTLY * abs(due).max(initial=0.0)) for got, due in arrays
     ]
     values = np.concatenate([got[wrong].ravel() for (got, _), wrong in zip(arrays, off, strict=True)])
     if values.size and (values == values[0]).all():
-        return f"There, {values[0]:g} is returned."
+        return f"In these calls, {values[0]:g} is returned."
     name = _returned_as_given([given for given, _, _ in wrong_calls], [got for got, _ in arrays], off)
-    return f"There, {name} is returned as it came." if values.size and name else ""
+    return f"In these calls, {name} is returned unchanged." if values.size and name else ""
 
 
 def _returned_as_given(given: Sequence[Given], got: Sequence[Floats], wrong: Sequence[Bools]) -> str:

@@ -37,17 +37,17 @@ SAME, ROUNDED, TINY = 1e-9, 1e-6, 1e-13
 fraction of its own size plus the third fraction of the largest entry.
 """
 REMEMBERED = (
-    "The same call gives the right value in a fresh process: something is remembered from earlier calls, in a"
-    " global variable, a default value or a cache."
+    "The same call gives the right value in a fresh process: your code remembers something from earlier"
+    " calls, in a global variable, a default value or a cache."
 )
 WRONG = "It is wrong"
 VALUE = "value"
 RIGHT, RAISED, CHANGED, LENIENT = "right", "raised", "changed", "lenient"
 VERBS = {
     CHANGED: "An input is changed",
-    LENIENT: "Nothing is refused",
+    LENIENT: "Invalid input is accepted",
     "finite": "NaN or an infinity is returned",
-    "shape": "What is returned has another shape",
+    "shape": "The returned array has a wrong shape",
 }
 
 

@@ -69,7 +69,7 @@ def test_rules_hold():
 
 def test_rules_that_nothing_satisfies_are_an_error():
     domain = Domain({"x": Scalar(0, (0, 1))}, rules=(Rule("never", lambda values: False),))
-    with pytest.raises(RuntimeError, match="200 draws in a row"):
+    with pytest.raises(RuntimeError, match="200 sampled inputs in a row"):
         domain.draws(0, 1)
 
 

@@ -92,16 +92,16 @@ def flat(rewards, mask, scale=1.0, first=0):
 
 
 TOLD = {
-    a_group_of_one_keeps_its_reward: ("where G is 1", "There, rewards is returned as it came."),
-    one_scale_too_many: ("What is returned is scale times the right value",),
+    a_group_of_one_keeps_its_reward: ("where G is 1", "In these calls, rewards is returned unchanged."),
+    one_scale_too_many: ("The returned value is scale times the right value",),
     no_lists: ("AttributeError is raised exactly where rewards is a list",),
     large_scales_are_cut: ("where scale is above 1",),
-    negative_numbers_are_lost: ("There, 0 is returned.",),
+    negative_numbers_are_lost: ("In these calls, 0 is returned.",),
     padding_is_multiplied: ("NaN or an infinity is returned", "the padding of rewards holds"),
     changes_the_rewards: ("An input is changed",),
-    in_single_precision: ("right to 7 digits or more",),
+    in_single_precision: ("at least the first 7 digits are right",),
     in_the_opposite_order: ("in another order",),
-    flat: ("has another shape",),
+    flat: ("has a wrong shape",),
 }
 
 
@@ -141,7 +141,7 @@ def test_a_factor_is_only_told_if_calls_that_are_right_agree_with_it():
         return centered(rewards, mask, scale, first)
 
     told = grade(PROBLEM, another_default, seed=4).symptom
-    assert "scale is left out" in told
+    assert "scale is omitted" in told
     assert "times the right value" not in told
 
 
@@ -161,7 +161,9 @@ def test_what_must_be_refused_and_is_not():
             DOMAIN, arguments={**DOMAIN.arguments, "scale": Scalar(1.0, (0.5, 4), refused=(-1, 0))}
         ),
     )
-    assert grade(strict, centered).symptom.startswith("Nothing is refused exactly where scale is below")
+    assert grade(strict, centered).symptom.startswith(
+        "Invalid input is accepted exactly where scale is below"
+    )
 
 
 def _strict(rewards, mask, scale, first):
@@ -188,9 +190,9 @@ def centered(rewards, mask, scale=1.0, first=0):
 def test_a_memory_shows_in_a_fresh_process(tmp_path):
     file = tmp_path / "centered.py"
     file.write_text(MEMORY.replace("{scale}", "kept[0]"))
-    assert "something is remembered from earlier calls" in grade(PROBLEM, file).symptom
+    assert "your code remembers something from earlier calls" in grade(PROBLEM, file).symptom
     file.write_text(MEMORY.replace("{scale}", "scale * 2"))
-    assert grade(PROBLEM, file).symptom == "What is returned is 2 times the right value, or nearly so."
+    assert grade(PROBLEM, file).symptom == "The returned value is 2 times the right value, or nearly so."
 
 
 def test_an_answer_that_hangs_is_asked_no_more(tmp_path):
