@@ -23,5 +23,5 @@ def transcript(*arguments: str, files: Mapping[str, str] | None = None) -> str:
     with TemporaryDirectory() as folder, chdir(folder):
         for name, text in (files or {}).items():
             Path(name).write_text(text, encoding="utf-8")
-        output = CliRunner(env={"COLUMNS": "96"}).invoke(main, arguments, prog_name="grpo-ref").output
+        output = CliRunner(env={"COLUMNS": "80"}).invoke(main, arguments, prog_name="grpo-ref").output
     return f"```text\n$ grpo-ref {' '.join(arguments)}\n{output.rstrip()}\n```"
