@@ -36,7 +36,7 @@ def learned(
 def interaction(
     *, neither: Recipe, scaling: Recipe, token_loss: Recipe, both: Recipe, **config: Any
 ) -> Measures:
-    """What both bring together beyond the sum of what each brings alone, at one learning rate for all.
+    """Return the gain of both changes together minus the sum of their single gains, at one learning rate.
 
     (both - neither) - (scaling - neither) - (token_loss - neither)
     """

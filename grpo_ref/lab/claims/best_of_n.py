@@ -36,11 +36,11 @@ from grpo_ref.recipes import GRPO, Recipe, slot
 DISTANCES = (0.5, *(float(kl) for kl in range(1, 11)))
 """KL to the reference, in nats per answer."""
 ASKED = (2.0, 5.0, 10.0)
-"""Where rewards are compared: the best of about 20, of 400 and of 60 000."""
+"""Divergences at which rewards are compared: the best of about 20, of 400 and of 60 000."""
 REACH = 0.9
-"""Of the farthest that any policy needs to go, where that is nearer than what is asked."""
+"""Fraction of the largest divergence that any policy needs, if that is less than the requested one."""
 SIZES = np.concatenate([[1.0], np.exp(np.arange(0.2, 20.0, 0.2))])
-"""How many samples the best is chosen from; large ones are far, and whole numbers or not is all the same."""
+"""Numbers of samples from which the best is chosen; they need not be whole."""
 TILTS = np.concatenate([[0.0], np.exp(np.arange(-5.0, 5.0, 0.05))])
 """Slopes of the log-probability of an answer in the proxy, in nats per unit."""
 FREE = replace(GRPO, kl_coef=0.0)
@@ -76,7 +76,7 @@ def optimum(judged: Judged) -> dict[str, Floats]:
 
 
 def computed(*, curves: Callable[[Judged], dict[str, Floats]], seeds: int, seed: int) -> Measures:
-    """What is known without sampling, so that every seed has the same numbers."""
+    """Return the measures that need no sampling; every seed has the same numbers."""
     judged = judged_answers(seed)
     return {name: np.repeat(row, seeds, axis=0) for name, row in _measures(judged, curves(judged)).items()}
 

@@ -28,7 +28,7 @@ LOOKS = tuple(range(UPDATES // 5, UPDATES + 1, UPDATES // 10))
 """Updates after which somebody looks whether there is an alarm."""
 SIGNALS = ("entropy", "distinct_bigrams", "reward_width")
 SHARES = (0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
-"""Of its first value: below it a signal counts as fallen."""
+"""Fraction of its first value below which a signal counts as fallen."""
 NO_PRESSURE, ONE_RIGHT, BONUS = "no pressure", "one right answer", "bonus 0.3"
 KINDS: Mapping[str, Mapping[str, Any]] = {
     NO_PRESSURE: {},

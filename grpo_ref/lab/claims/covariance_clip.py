@@ -27,9 +27,9 @@ from grpo_ref.surrogates import clip_cov, clipped, kl_cov
 
 SIZES: Mapping[str, Any] = {"updates": 60, "prompts": 16, "group_size": 8, "minibatches": 4}
 SHARE, FEWEST = 0.05, 0.0002
-"""Of the tokens of a step that are held back: here four or so, or the authors' share, which is one token."""
+"""Shares of the tokens of a step that get no gradient: about four tokens, or the authors' share, one token."""
 COEF = 1.0
-"""Of the penalty of KL-Cov."""
+"""Weight of the penalty of KL-Cov."""
 BONUS = 0.01
 """Weight of an entropy bonus."""
 ANY = 1e9
@@ -43,7 +43,7 @@ PLAIN = replace(GRPO, kl_coef=0.0, surrogate=slot(clipped, clip_low=0.2, clip_hi
 
 
 def clip_covariance(share: float, **bounds: float) -> Recipe:
-    """Of the tokens with a covariance inside the bounds, 1 and 5, a random few get no gradient."""
+    """Give no gradient to a few random tokens with a covariance between 1 and 5."""
     return replace(PLAIN, surrogate=slot(clip_cov, share=share, **bounds))
 
 

@@ -27,7 +27,7 @@ from grpo_ref.recipes import GRPO, Recipe
 from grpo_ref.training import iter_train
 
 UPDATES = (20, 40, 80, 160)
-"""How long a training may be; a task draws one of them."""
+"""Numbers of updates; each task draws one of them."""
 PROMPTS, GROUP = 8, 8
 PLACES = tuple(part / 20 for part in range(1, 21))
 """Parts of the training, or of the completions that it takes without a filter."""

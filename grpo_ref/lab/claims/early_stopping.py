@@ -25,7 +25,7 @@ WEIGHTS = (0.1, 0.3, 1.0)
 RATE = 0.1
 """The learning rate; a control has a third of it."""
 PARTS = tuple(part / 10.0 for part in range(1, 11))
-"""Of the distance at which a penalized training ends."""
+"""Fractions of the KL at which a penalized training run ends."""
 K2 = replace(GRPO, penalty=slot(k2))
 """The penalty whose expected gradient is that of the KL from the policy to the reference."""
 FREE = replace(GRPO, kl_coef=0.0)

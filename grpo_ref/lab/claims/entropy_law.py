@@ -28,7 +28,7 @@ UPDATES, GROUP_SIZE = 120, 16
 FITTED = 0.15
 """Share of the run from which the law is fitted: the paper's 36 of about 240 steps."""
 AT_END = {"exp(H)": 1.0, "H": 0.0, "log(update)": math.log(UPDATES)}
-"""What the laws depend on, where the entropy is used up."""
+"""Input of the laws when the entropy is used up."""
 CLOSE, BETTER = 0.03, 0.01
 """An error that is small, and a difference of errors that matters; the paper's errors are about 0.01."""
 BONUS = 0.05

@@ -22,7 +22,7 @@ from grpo_ref.learning.config import config_for
 from grpo_ref.recipes import GRPO, Recipe, slot
 
 SHARE, FEW = 0.2, 0.05
-"""Of the tokens whose gradients are used: the paper's, and still fewer."""
+"""Shares of the tokens whose gradients are used: the paper's share, and a smaller one."""
 MATTERS = 0.02
 """The largest difference in the share of right completions that does not matter."""
 RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0, 10.0), by="mean right")

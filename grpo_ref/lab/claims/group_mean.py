@@ -13,7 +13,7 @@ from grpo_ref.tasks.bandit import bandit_with, exact_policy_gradient
 
 CONTEXTS, MOST_ARMS, BATCHES = 8, 32, 64
 COMPLETIONS = 64
-"""Of a batch, where the number of prompts is what the size of the groups leaves."""
+"""Completions in a batch; the number of prompts follows from the group size."""
 SIZES = (2, 4, 8, 16, 32)
 
 

@@ -104,7 +104,7 @@ def _more(
 
 
 SERIES = {"GRPO": {label: recipe.kl_coef for label, recipe in BY_WEIGHT.items()}}
-"""What is drawn over the weight."""
+"""Measures that the figure shows over the weight."""
 
 EXPERIMENT = Experiment(
     name="hacked_names",

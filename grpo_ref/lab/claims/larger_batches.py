@@ -56,7 +56,7 @@ def learned(
 
 
 def gained(*, plain: Recipe, scaled: Recipe, **settings: Any) -> Measures:
-    """What scaling gains over dividing by the group's own deviation, at one learning rate for both."""
+    """Return the gain of scaling over dividing by the group's own deviation, at one learning rate."""
     ours, theirs = (learned(recipe=one, **settings)["mean correct"] for one in (scaled, plain))
     return {"gain": ours - theirs, "mean correct of both": (ours + theirs) / 2.0}
 

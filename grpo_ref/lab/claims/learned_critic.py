@@ -32,12 +32,12 @@ COMPLETIONS, GROUP, UPDATES = 128, 8, 80
 SMALL: Mapping[str, Any] = {"completions": COMPLETIONS // 4, "updates": 2 * UPDATES}
 """Batches in which luck has more say."""
 LAMBDA = 0.95
-"""Of the generalized advantage estimate; PPO's for language models."""
+"""λ of the generalized advantage estimate; PPO's value for language models."""
 MARGIN = 0.02
 
 
 class Judged(NamedTuple):
-    """What a baseline makes of a batch.
+    """Advantages and errors of one baseline on a batch.
 
     Attributes:
       advantages: (S, P, G) or (S, P, G, T).

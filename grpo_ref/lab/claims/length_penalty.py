@@ -31,7 +31,7 @@ VARIANTS = 20
 SHORT, LONG = (0.0, 0.4), (0.4, 0.95)
 """Between which shares of the budget lie the lengths that prompts need."""
 LINEAR, WEAK = 0.5, 0.1
-"""What a completion that fills the budget loses, by the penalty on every token."""
+"""Reward that a completion loses if it fills the budget, by the penalty on every token."""
 BRIEFER, MATTERS = 0.05, 0.02
 """Differences that matter: in the length, as a share of the budget, and in the share right."""
 RATES = Tuning("learning_rate", (0.01, 0.03, 0.1, 0.3, 1.0), by="final right")

@@ -29,11 +29,11 @@ from grpo_ref.training import iter_train
 THINK = 0
 """The token that goes on; every other one is an answer."""
 HELD_OUT = 0.25
-"""Of the prompts."""
+"""Share of the prompts that are held out."""
 UPDATES, EVERY, PROMPTS, GROUP = 80, 8, 8, 8
 """Batches; after how many of them the policy is looked at; prompts of each, and their completions."""
 PRICE, SHARE = 0.1, 0.2
-"""What a completion that fills the budget loses by a price of every token; the share of high entropy."""
+"""Loss of a completion that fills the budget, by a price per token; share of tokens with high entropy."""
 BRIEFER, MATTERS = 0.05, 0.02
 """Differences that matter: in the length, as a share of the budget, and in the share right."""
 

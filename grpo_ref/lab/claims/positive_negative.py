@@ -20,7 +20,7 @@ from grpo_ref.recipes import GRPO, Recipe, slot
 MARGIN = 0.02
 RATES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 SMALL_STEPS = {"optimizer": "sgd", "learning_rate": 30.0, "prompts": 64}
-"""Of the control, in which a step is short against the noise."""
+"""Settings of the control, in which a step is small compared with the noise."""
 
 
 def weighted_signs(rewards: Array, *, positive: float, negative: float) -> Array:

@@ -23,11 +23,11 @@ from grpo_ref.recipes import GRPO, Recipe
 WINDOW = 5
 """Updates over which a curve is averaged before its best value is taken."""
 RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="final proxy")
-"""As one would choose who sees only the proxy."""
+"""The learning rate is chosen by the proxy alone, as by somebody who sees nothing else."""
 WEIGHTS = Tuning("kl_coef", (0.0, 0.04, 0.1, 0.3, 1.0), by="final true")
-"""As one would choose who can afford to look at the truth on some tasks."""
+"""The weight is chosen by the true reward, as by somebody who can measure it on some tasks."""
 RATE = 0.1
-"""Where the weight is chosen."""
+"""Learning rate at which the weight is chosen."""
 
 
 def hacked(

@@ -27,7 +27,7 @@ from grpo_ref.recipes import GDPO, GRPO, Recipe
 COPIES = 10
 """Prompts of each question, which the policy cannot tell apart."""
 RATIOS = (1.0, 4.0, 16.0, 64.0)
-"""How many times larger the scale of the first reward is, where it is not drawn."""
+"""Ratio of the first reward's scale to the second's, where it is not sampled."""
 MARGIN = 0.05
 
 

@@ -40,7 +40,7 @@ NOISES = (0.03, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5)
 BATCHES = (32, 128, 512, 2048, 8192)
 """Completions, over which a gradient is a mean."""
 UPDATES, BATCH = 60, 64
-"""Of the training."""
+"""Number of updates of the training runs, and of completions per update."""
 
 
 def errors(*, recipe: Recipe, sizes: tuple[float, float] = ANY, seeds: int, seed: int) -> Measures:

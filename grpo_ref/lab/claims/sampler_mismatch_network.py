@@ -76,7 +76,7 @@ def errors(*, correction: Slot | None, seeds: int, seed: int) -> Measures:
 
 
 def _errors(task: Task, duo: Pair, correction: Slot | None, seed: int) -> Measures:
-    """Of some questions; every completion is weighted by its chance, so nothing is sampled for the bias."""
+    """Return the errors on some questions; completions are weighted by probability, so the bias is exact."""
     generator = np.random.default_rng([seed, 6])
     runs, (listed, mask) = len(duo.learner.params), listing(task.max_length)
     asked = COPIES * generator.permutation(len(task.prompts) // COPIES)[:QUESTIONS]
@@ -111,7 +111,7 @@ def _errors(task: Task, duo: Pair, correction: Slot | None, seed: int) -> Measur
 def _variance(
     task: Task, duo: Pair, run: int, asked: Integers, listed: Integers, pushes: Floats, chosen: Integers
 ) -> float:
-    """Of the gradient of one completion, from those that were chosen, each as a run of its own."""
+    """Return the variance of the gradient of one completion, each completion as a run of its own."""
     question, which = np.divmod(chosen, len(listed))
     actor = duo.learner._replace(params=np.repeat(duo.learner.params[run, None], len(chosen), axis=0))
     tokens = listed[which, None, None]

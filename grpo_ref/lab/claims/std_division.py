@@ -38,7 +38,7 @@ HARD, EASY = 0.2, 0.8
 
 
 def gradients(*, recipe: Recipe, seeds: int, seed: int, group_size: int = 0) -> Measures:
-    """How far a prompt of each pass rate moves its own policy, relative to a pass rate of one half."""
+    """Return the gradient of a prompt by pass rate, relative to a pass rate of one half."""
     generator = np.random.default_rng([seed, 0, 1])
     task = quiz(generator, np.array(RATES), mislabelled=0.0)
     group_size = group_size or int(generator.choice(GROUPS))

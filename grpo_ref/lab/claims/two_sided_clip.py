@@ -19,7 +19,7 @@ from grpo_ref.surrogates import clipped, dual_clipped, two_sided_clipped
 OLD = 8
 """Updates between the sampler and the learner."""
 CUT = 0.1
-"""Of the gradient's length, in INTELLECT-2 as well."""
+"""Limit of the gradient norm, as in INTELLECT-2."""
 FALL, LONGER, GAIN = 0.02, 0.1, 0.02
 """Differences that matter: in the share right, and in the decimal logarithm of a gradient's length."""
 RATES = {
