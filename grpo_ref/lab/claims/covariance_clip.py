@@ -27,7 +27,7 @@ from grpo_ref.surrogates import clip_cov, clipped, kl_cov
 
 SIZES: Mapping[str, Any] = {"updates": 60, "prompts": 16, "group_size": 8, "minibatches": 4}
 SHARE, FEWEST = 0.05, 0.0002
-"""Shares of the tokens of a step that get no gradient: about four tokens, or the authors' share, one token."""
+"""Shares of the tokens of a step without gradient: about four tokens, or the authors' share, one token."""
 COEF = 1.0
 """Weight of the penalty of KL-Cov."""
 BONUS = 0.01

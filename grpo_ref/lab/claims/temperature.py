@@ -35,7 +35,7 @@ TEMPERATURES, FEW = (0.4, 0.7, 1.0, 1.5, 2.0), (0.4, 1.0, 1.5)
 ANY, MILD, SHARP = (0.5, 2.5), (0.5, 0.5), (2.5, 2.5)
 """Between which the standard deviation of the reference's logits is drawn."""
 VARIANTS = 8
-"""Right completions per prompt."""
+"""Variants of each prompt."""
 GREEDY = 1e-3
 """A temperature at which the likeliest token is certain."""
 RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="mean reward at 1")
