@@ -223,7 +223,7 @@ def early_stop(log_ratio: Array, mask: Array, *, max_ratio: float = 5.0) -> Arra
       (P, G, T) all 0 or all 1.
 
     RLinf's Megatron actor, which drops the current micro-batch only, and its penalty too: the penalty has
-    an average of its own, `unless_stopped` in `grpo_ref.explain.dialects.rlinf.quirks`.
+    an average of its own, `unless_stopped` in `grpo_ref.explain.dialects.rlinf.kernels`.
     """
     xp = array_namespace(log_ratio, mask)
     mean = masked_mean(xp.exp(log_ratio), mask, axis=BATCH, keepdims=True)

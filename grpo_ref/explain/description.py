@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from grpo_ref.explain.commonplaces import COMMONPLACES
 from grpo_ref.explain.dialect import BONUS, COMPLETIONS, CONCEPTS, DIVISOR, Dialect, flat
 from grpo_ref.explain.effect import change
+from grpo_ref.explain.phrases import joined, sentences
+from grpo_ref.explain.shared_traps import SHARED_TRAPS
 from grpo_ref.explain.trap import Trap, sprung
 from grpo_ref.explain.understanding import Unsure
-from grpo_ref.explain.words import joined, sentences
 from grpo_ref.recipes import Recipe, Slot
 
 NEGLIGIBLE = 0.005
@@ -194,7 +194,7 @@ def _warnings(
         if _rests_on(dialect, trap, recipe.differences(outside) if outside else {}, unsure):
             continue
         yield Warned(trap.name, trap.text, trap.source, _change(recipe, outside, size))
-    for common in COMMONPLACES:
+    for common in SHARED_TRAPS:
         if common.holds(recipe, size):
             yield Warned(
                 common.name, common.text, common.source, _change(recipe, common.instead(recipe), size)

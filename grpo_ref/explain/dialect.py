@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grpo_ref.arrays import Array
+from grpo_ref.explain.phrases import Phrase
 from grpo_ref.explain.trap import Trap
-from grpo_ref.explain.words import Words
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
 
@@ -160,7 +160,7 @@ class Dialect:
     | `tells`    | Keys that no other trainer has. One of them, with one more key that matters, identifies it.  |
     | `parent`   | Name of the trainer whose keys it has all adopted.                                           |
     | `needed`   | Keys without which the trainer optimizes an objective of another family, with that family.   |
-    | `words`    | Phrases for its own kernels in a sentence, see `grpo_ref.explain.words`.                     |
+    | `words`    | Phrases for its own kernels in a sentence, see `grpo_ref.explain.phrases`.                     |
     | `mean`     | Function from all settings to the set over which the trainer averages: "each micro-batch of  |
     |            | each rank".                                                                                  |
     | `forks`    | A sentence on known differences of forks that keep the trainer's name.                       |
@@ -212,7 +212,7 @@ class Dialect:
     tells: tuple[str, ...] = ()
     parent: str = ""
     needed: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[Callable[..., Any], Words] = field(default_factory=dict)
+    words: Mapping[Callable[..., Any], Phrase] = field(default_factory=dict)
     mean: Callable[[SimpleNamespace], str] = _nowhere_said
     forks: str = ""
     versions: Mapping[str, Version] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from grpo_ref import policy_loss
 from grpo_ref.advantages import raw_rewards
 from grpo_ref.explain.dialect import Measured
 from grpo_ref.explain.dialects import areal
-from grpo_ref.explain.dialects.areal.quirks import (
+from grpo_ref.explain.dialects.areal.kernels import (
     at_ratio_one,
     normalized,
     of_mean_advantage,

@@ -9,7 +9,7 @@ from grpo_ref.advantages import group_centered
 from grpo_ref.explain.calls import advantages, loss
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import easy_r1
-from grpo_ref.explain.dialects.easy_r1.quirks import (
+from grpo_ref.explain.dialects.easy_r1.kernels import (
     dual_clipped_per_token,
     mean_between,
     returned_with_penalty,

@@ -7,6 +7,13 @@ import numpy as np
 import pytest
 
 from grpo_ref.explain.dialects import ms_swift
+from grpo_ref.explain.dialects.ms_swift.kernels import (
+    advantages,
+    centered_then_scaled,
+    overlong,
+    penalized,
+    scaled_up,
+)
 from grpo_ref.explain.dialects.ms_swift.losses import (
     by_token,
     divided_again,
@@ -15,13 +22,6 @@ from grpo_ref.explain.dialects.ms_swift.losses import (
     future_kl,
     ranked_in_group,
     weighed_k3,
-)
-from grpo_ref.explain.dialects.ms_swift.quirks import (
-    advantages,
-    centered_then_scaled,
-    overlong,
-    penalized,
-    scaled_up,
 )
 from grpo_ref.explain.trap import sprung
 from grpo_ref.loss import policy_loss

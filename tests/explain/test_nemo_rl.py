@@ -7,7 +7,7 @@ import pytest
 
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import nemo_rl
-from grpo_ref.explain.dialects.nemo_rl.quirks import (
+from grpo_ref.explain.dialects.nemo_rl.kernels import (
     close_to_sampler,
     compared_after_filter,
     compared_with_others,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grpo_ref.explain.dialects import open_instruct
-from grpo_ref.explain.dialects.open_instruct.quirks import (
+from grpo_ref.explain.dialects.open_instruct.kernels import (
     groups_with_std,
     open_instruct_kl,
     rho_clamp,

@@ -8,8 +8,7 @@ import pytest
 
 from grpo_ref.advantages import raw_rewards
 from grpo_ref.explain.dialects import openrlhf
-from grpo_ref.explain.dialects.openrlhf.keys import ALIASES
-from grpo_ref.explain.dialects.openrlhf.quirks import (
+from grpo_ref.explain.dialects.openrlhf.kernels import (
     clipped_against_sampler,
     clipped_anywhere,
     limited,
@@ -20,6 +19,7 @@ from grpo_ref.explain.dialects.openrlhf.quirks import (
     the_same,
     window_times_ratio,
 )
+from grpo_ref.explain.dialects.openrlhf.keys import ALIASES
 from grpo_ref.explain.dialects.openrlhf.traps import TRAPS
 from grpo_ref.explain.replay import verdict
 from grpo_ref.explain.trap import sprung

@@ -8,7 +8,7 @@ import pytest
 
 from grpo_ref import policy_loss
 from grpo_ref.explain.dialects import prime_rl
-from grpo_ref.explain.dialects.prime_rl.quirks import (
+from grpo_ref.explain.dialects.prime_rl.kernels import (
     gated_groups,
     length_penalized,
     length_penalized_turns,

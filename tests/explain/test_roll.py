@@ -8,7 +8,7 @@ import pytest
 from grpo_ref.advantages import raw_rewards
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import roll
-from grpo_ref.explain.dialects.roll.quirks import (
+from grpo_ref.explain.dialects.roll.kernels import (
     admitted,
     mean_inside,
     over_batch,

@@ -12,7 +12,7 @@ from grpo_ref.explain.calls import correction
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialect import BONUS
 from grpo_ref.explain.dialects import skyrl
-from grpo_ref.explain.dialects.skyrl.quirks import (
+from grpo_ref.explain.dialects.skyrl.kernels import (
     clip_cov_of_scaled,
     contrasted,
     contrasted_groups,

@@ -7,7 +7,7 @@ import pytest
 
 from grpo_ref.advantages import raw_rewards
 from grpo_ref.explain.dialects import slime
-from grpo_ref.explain.dialects.slime.quirks import (
+from grpo_ref.explain.dialects.slime.kernels import (
     mismatch_weights,
     only_kept,
     spread_above,

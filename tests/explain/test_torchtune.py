@@ -9,8 +9,8 @@ import pytest
 from grpo_ref import policy_loss
 from grpo_ref.explain.calls import loss
 from grpo_ref.explain.dialects import torchtune
+from grpo_ref.explain.dialects.torchtune.kernels import at_ratio_one, batch_sum_level, k3_of_the_batch
 from grpo_ref.explain.dialects.torchtune.keys import BATCH, CHUNKED, LINEAR, SIMPLE, TOKEN
-from grpo_ref.explain.dialects.torchtune.quirks import at_ratio_one, batch_sum_level, k3_of_the_batch
 from grpo_ref.explain.dialects.torchtune.traps import TRAPS
 from grpo_ref.explain.launch import launches
 from grpo_ref.explain.launch.reading import launch_of

@@ -13,7 +13,7 @@ from grpo_ref.corrections import truncated
 from grpo_ref.explain.dialect import Measured
 from grpo_ref.explain.dialects import trl
 from grpo_ref.explain.dialects.trl.calls import CALLS
-from grpo_ref.explain.dialects.trl.quirks import (
+from grpo_ref.explain.dialects.trl.kernels import (
     geometric_mean_of_kept,
     top_entropy_in_float32,
     vespo_in_limits,
@@ -198,7 +198,7 @@ def test_gmpo_does_not_fall_into_the_traps_of_another_loss():
     assert told == ["trainer=GMPOTrainer does not read all keys of the loss"]
 
 
-# ---- quirks ---------------------------------------------------------------------------------------
+# ---- kernels ---------------------------------------------------------------------------------------
 
 
 def _recorded_as(call, keys, items=None):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grpo_ref.explain.dialects import understand_r1_zero
-from grpo_ref.explain.dialects.understand_r1_zero.quirks import penalized, zero_if_cut_off
+from grpo_ref.explain.dialects.understand_r1_zero.kernels import penalized, zero_if_cut_off
 
 # configuration -> parts of the recipe, as text
 PARTS = {

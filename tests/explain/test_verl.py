@@ -13,7 +13,7 @@ from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import verl
 from grpo_ref.explain.dialects.verl.calls import as_actor, torch_permutation
 from grpo_ref.explain.dialects.verl.correction import rejection, window
-from grpo_ref.explain.dialects.verl.quirks import (
+from grpo_ref.explain.dialects.verl.kernels import (
     Bound,
     close_to_sampler,
     geometric_mean_weight,

@@ -1,7 +1,7 @@
 """The trainers: each trainer's keys and defaults, and the recipe that it computes from them.
 
 Each trainer has its own folder: its keys and their effects (`keys.py`), the function that turns them into a
-recipe (`__init__.py`, with the `DIALECT`), its traps (`traps.py`), its own kernels (`quirks.py`), and numbers
+recipe (`__init__.py`, with the `DIALECT`), its traps (`traps.py`), its own kernels (`kernels.py`), and numbers
 recorded from it (`recorded.json`). Only `__init__.py` is required.
 """
 

@@ -16,23 +16,7 @@ from grpo_ref.advantages import (
 from grpo_ref.aggregation import token_mean
 from grpo_ref.corrections import masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
-from grpo_ref.explain.dialects.areal.keys import (
-    ABOUT,
-    BEYOND,
-    BUDGET,
-    CONCEPTS,
-    DEFAULTS,
-    GROUPS,
-    IGNORED,
-    NORM,
-    NOT_SET,
-    OTHERS,
-    PLACES,
-    REJECTION,
-    REPLACED,
-)
-from grpo_ref.explain.dialects.areal.metrics import METRICS
-from grpo_ref.explain.dialects.areal.quirks import (
+from grpo_ref.explain.dialects.areal.kernels import (
     CALLS,
     at_ratio_one,
     at_ratio_one_of_what_is_kept,
@@ -51,9 +35,25 @@ from grpo_ref.explain.dialects.areal.quirks import (
     returned_without_reference,
     returned_without_reference_of_sampler,
 )
+from grpo_ref.explain.dialects.areal.keys import (
+    ABOUT,
+    BEYOND,
+    BUDGET,
+    CONCEPTS,
+    DEFAULTS,
+    GROUPS,
+    IGNORED,
+    NORM,
+    NOT_SET,
+    OTHERS,
+    PLACES,
+    REJECTION,
+    REPLACED,
+)
+from grpo_ref.explain.dialects.areal.metrics import METRICS
+from grpo_ref.explain.dialects.areal.phrases import PHRASES
 from grpo_ref.explain.dialects.areal.refusals import check, check_run, group
 from grpo_ref.explain.dialects.areal.traps import TRAPS
-from grpo_ref.explain.dialects.areal.words import WORDS
 from grpo_ref.filters import all_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k1, k2, k3, no_penalty
@@ -284,5 +284,5 @@ DIALECT = Dialect(
     started=("python3 -m areal.launcher.local", "overrides"),
     package="areal",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
-    words=WORDS,
+    words=PHRASES,
 )

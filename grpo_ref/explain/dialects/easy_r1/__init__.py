@@ -6,6 +6,12 @@ from typing import Any, NamedTuple
 from grpo_ref.advantages import best_of_group, discounted, group_normalized, leave_one_out
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialects.easy_r1.kernels import (
+    CALLS,
+    dual_clipped_per_token,
+    mean_between,
+    returned_with_penalty,
+)
 from grpo_ref.explain.dialects.easy_r1.keys import (
     ABOUT,
     CONCEPTS,
@@ -17,16 +23,10 @@ from grpo_ref.explain.dialects.easy_r1.keys import (
     PLACES,
 )
 from grpo_ref.explain.dialects.easy_r1.metrics import METRICS
-from grpo_ref.explain.dialects.easy_r1.quirks import (
-    CALLS,
-    dual_clipped_per_token,
-    mean_between,
-    returned_with_penalty,
-)
+from grpo_ref.explain.dialects.easy_r1.phrases import PHRASES
 from grpo_ref.explain.dialects.easy_r1.refusals import check, check_run
 from grpo_ref.explain.dialects.easy_r1.traps import TRAPS
 from grpo_ref.explain.dialects.easy_r1.versions import VERSIONS
-from grpo_ref.explain.dialects.easy_r1.words import WORDS
 from grpo_ref.explain.in_reward import penalized
 from grpo_ref.filters import all_groups, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
@@ -186,5 +186,5 @@ DIALECT = Dialect(
         if s.loss_avg_mode == "token"
         else "each micro-batch of each rank, and then over these by their tokens"
     ),
-    words=WORDS,
+    words=PHRASES,
 )

@@ -18,6 +18,15 @@ from grpo_ref.advantages import (
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, masked, off_policy_mask, top_entropy, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialects.ms_swift.kernels import (
+    CALLS,
+    EPS,
+    SMALL,
+    centered_then_scaled,
+    overlong,
+    penalized,
+    scaled_up,
+)
 from grpo_ref.explain.dialects.ms_swift.keys import (
     ABOUT,
     ALIASES,
@@ -42,15 +51,7 @@ from grpo_ref.explain.dialects.ms_swift.losses import (
     weighed_k3,
 )
 from grpo_ref.explain.dialects.ms_swift.metrics import METRICS
-from grpo_ref.explain.dialects.ms_swift.quirks import (
-    CALLS,
-    EPS,
-    SMALL,
-    centered_then_scaled,
-    overlong,
-    penalized,
-    scaled_up,
-)
+from grpo_ref.explain.dialects.ms_swift.phrases import PHRASES
 from grpo_ref.explain.dialects.ms_swift.refusals import (
     ALLOWED,
     OVER_ALL,
@@ -61,7 +62,6 @@ from grpo_ref.explain.dialects.ms_swift.refusals import (
 )
 from grpo_ref.explain.dialects.ms_swift.traps import TRAPS
 from grpo_ref.explain.dialects.ms_swift.versions import VERSIONS, foreign
-from grpo_ref.explain.dialects.ms_swift.words import WORDS
 from grpo_ref.filters import all_completions, all_groups, ended_completions, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k3
@@ -299,5 +299,5 @@ DIALECT = Dialect(
         if s.loss_type in ("dapo", "cispo", "fipo")
         else "each micro-batch of each process, and then over these"
     ),
-    words=WORDS,
+    words=PHRASES,
 )

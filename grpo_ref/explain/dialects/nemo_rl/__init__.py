@@ -14,19 +14,7 @@ from grpo_ref.advantages import (
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
-from grpo_ref.explain.dialects.nemo_rl.keys import (
-    ABOUT,
-    BEYOND,
-    CONCEPTS,
-    DEFAULTS,
-    GROUPS,
-    IGNORED,
-    OTHERS,
-    PLACES,
-    SCORED,
-)
-from grpo_ref.explain.dialects.nemo_rl.metrics import METRICS
-from grpo_ref.explain.dialects.nemo_rl.quirks import (
+from grpo_ref.explain.dialects.nemo_rl.kernels import (
     CALLS,
     EPS,
     NO_LIMITS,
@@ -55,10 +43,22 @@ from grpo_ref.explain.dialects.nemo_rl.quirks import (
     whitened_over_tokens,
     whitened_with_penalty,
 )
+from grpo_ref.explain.dialects.nemo_rl.keys import (
+    ABOUT,
+    BEYOND,
+    CONCEPTS,
+    DEFAULTS,
+    GROUPS,
+    IGNORED,
+    OTHERS,
+    PLACES,
+    SCORED,
+)
+from grpo_ref.explain.dialects.nemo_rl.metrics import METRICS
+from grpo_ref.explain.dialects.nemo_rl.phrases import PHRASES
 from grpo_ref.explain.dialects.nemo_rl.refusals import ALLOWED, ESTIMATORS, check, check_run
 from grpo_ref.explain.dialects.nemo_rl.traps import TRAPS
 from grpo_ref.explain.dialects.nemo_rl.versions import VERSIONS
-from grpo_ref.explain.dialects.nemo_rl.words import WORDS
 from grpo_ref.filters import all_completions, all_groups, ended_completions, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k1, k2, k3
@@ -349,5 +349,5 @@ DIALECT = Dialect(
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
     versions=VERSIONS,
     absent=frozenset({SCORED}),
-    words=WORDS,
+    words=PHRASES,
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 from grpo_ref.explain.dialect import Measured, Metric
-from grpo_ref.explain.dialects.nemo_rl.quirks import finite_geometric_filter, finite_ratio, finite_window
+from grpo_ref.explain.dialects.nemo_rl.kernels import finite_geometric_filter, finite_ratio, finite_window
 from grpo_ref.penalties import k1, k2, k3
 
 ESTIMATES = {"k1": k1, "k2": k2, "k3": k3}

@@ -8,9 +8,7 @@ from grpo_ref.advantages import group_centered, group_normalized
 from grpo_ref.aggregation import token_mean, token_sum_over
 from grpo_ref.corrections import indicator, truncated
 from grpo_ref.explain.dialect import Dialect, one_of
-from grpo_ref.explain.dialects.open_instruct.keys import ABOUT, CONCEPTS, DEFAULTS, GONE, OTHERS
-from grpo_ref.explain.dialects.open_instruct.metrics import METRICS
-from grpo_ref.explain.dialects.open_instruct.quirks import (
+from grpo_ref.explain.dialects.open_instruct.kernels import (
     CALLS,
     KL_ESTIMATORS,
     groups_with_std,
@@ -18,10 +16,12 @@ from grpo_ref.explain.dialects.open_instruct.quirks import (
     rho_window,
     vaco_mask,
 )
+from grpo_ref.explain.dialects.open_instruct.keys import ABOUT, CONCEPTS, DEFAULTS, GONE, OTHERS
+from grpo_ref.explain.dialects.open_instruct.metrics import METRICS
+from grpo_ref.explain.dialects.open_instruct.phrases import PHRASES
 from grpo_ref.explain.dialects.open_instruct.refusals import check, check_run
 from grpo_ref.explain.dialects.open_instruct.traps import TRAPS
 from grpo_ref.explain.dialects.open_instruct.versions import VERSIONS
-from grpo_ref.explain.dialects.open_instruct.words import WORDS
 from grpo_ref.filters import all_completions, all_groups, ended_completions, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.recipes import Recipe, Slot, slot
@@ -125,5 +125,5 @@ DIALECT = Dialect(
     versions=VERSIONS,
     absent=frozenset(GONE),
     mean=lambda s: "the mini-batch of a step, all ranks and packs together",
-    words=WORDS,
+    words=PHRASES,
 )

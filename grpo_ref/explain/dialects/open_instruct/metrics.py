@@ -13,7 +13,7 @@ import numpy as np
 
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 from grpo_ref.explain.dialect import FLOAT32, Measured, Metric, Rounded
-from grpo_ref.explain.dialects.open_instruct.quirks import (
+from grpo_ref.explain.dialects.open_instruct.kernels import (
     against_the_sampler,
     divergence,
     known,

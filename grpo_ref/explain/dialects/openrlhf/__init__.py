@@ -14,6 +14,18 @@ from grpo_ref.advantages import (
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialects.openrlhf.kernels import (
+    CALLS,
+    clipped_against_sampler,
+    clipped_anywhere,
+    limited,
+    mean_between,
+    returned,
+    returned_with_penalty,
+    shaped_reward,
+    the_same,
+    window_times_ratio,
+)
 from grpo_ref.explain.dialects.openrlhf.keys import (
     ABOUT,
     ALIASES,
@@ -29,22 +41,10 @@ from grpo_ref.explain.dialects.openrlhf.keys import (
     Behaviour,
 )
 from grpo_ref.explain.dialects.openrlhf.metrics import METRICS
-from grpo_ref.explain.dialects.openrlhf.quirks import (
-    CALLS,
-    clipped_against_sampler,
-    clipped_anywhere,
-    limited,
-    mean_between,
-    returned,
-    returned_with_penalty,
-    shaped_reward,
-    the_same,
-    window_times_ratio,
-)
+from grpo_ref.explain.dialects.openrlhf.phrases import PHRASES
 from grpo_ref.explain.dialects.openrlhf.refusals import check, check_run
 from grpo_ref.explain.dialects.openrlhf.traps import TRAPS
 from grpo_ref.explain.dialects.openrlhf.versions import VERSIONS, foreign
-from grpo_ref.explain.dialects.openrlhf.words import WORDS
 from grpo_ref.filters import all_groups, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k1, k2, k3
@@ -247,5 +247,5 @@ DIALECT = Dialect(
         "algo.advantage.estimator": "without --algo.advantage.estimator (--advantage_estimator in earlier versions) it"
         " trains PPO with a critic (GAE), which is not of this family"
     },
-    words=WORDS,
+    words=PHRASES,
 )

@@ -11,7 +11,7 @@ import numpy as np
 from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, batch_sum, masked_mean, masked_sum
 from grpo_ref.explain.calls import OPTIONAL
 from grpo_ref.explain.dialect import Measured, Metric, Rounded
-from grpo_ref.explain.dialects.openrlhf.quirks import limited, returned_with_penalty, scores_of
+from grpo_ref.explain.dialects.openrlhf.kernels import limited, returned_with_penalty, scores_of
 from grpo_ref.levels import sequence_mean_level
 from grpo_ref.loss import batch_of, differentiate
 

@@ -7,6 +7,16 @@ from typing import Any
 from grpo_ref.advantages import group_centered
 from grpo_ref.aggregation import token_mean
 from grpo_ref.explain.dialect import Dialect
+from grpo_ref.explain.dialects.prime_rl.kernels import (
+    CALLS,
+    gated_groups,
+    length_penalized,
+    length_weights,
+    of_any_advantage,
+    over_the_mean,
+    probability_gated,
+    symmetrically_gated,
+)
 from grpo_ref.explain.dialects.prime_rl.keys import (
     ABOUT,
     ALIASES,
@@ -21,19 +31,9 @@ from grpo_ref.explain.dialects.prime_rl.keys import (
     VARIANTS,
 )
 from grpo_ref.explain.dialects.prime_rl.metrics import METRICS
-from grpo_ref.explain.dialects.prime_rl.quirks import (
-    CALLS,
-    gated_groups,
-    length_penalized,
-    length_weights,
-    of_any_advantage,
-    over_the_mean,
-    probability_gated,
-    symmetrically_gated,
-)
+from grpo_ref.explain.dialects.prime_rl.phrases import PHRASES
 from grpo_ref.explain.dialects.prime_rl.refusals import check, check_run, chosen
 from grpo_ref.explain.dialects.prime_rl.traps import TRAPS
-from grpo_ref.explain.dialects.prime_rl.words import WORDS
 from grpo_ref.filters import all_completions, all_groups, mixed_groups
 from grpo_ref.levels import token_level
 from grpo_ref.penalties import no_penalty
@@ -131,5 +131,5 @@ DIALECT = Dialect(
     package="prime-rl",
     forks="prime-rl's default loss is this one since April 2026; an earlier one had another, in its loss.py.",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
-    words=WORDS,
+    words=PHRASES,
 )

@@ -11,6 +11,20 @@ from grpo_ref.advantages import group_normalized, normalized_twice, raw_rewards,
 from grpo_ref.aggregation import sequence_mean_token_mean, sequence_mean_token_sum, token_mean
 from grpo_ref.corrections import early_stop, masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, NotExpressed, one_of
+from grpo_ref.explain.dialects.rlinf.kernels import (
+    CALLS,
+    behaviour_weight,
+    mean_below,
+    nan_where_empty,
+    normalized_thrice,
+    reinpp,
+    reinpp_with_kl,
+    standardized_tokens,
+    swapped,
+    unless_first_is_empty,
+    unless_stopped,
+    weighed_unless_first_is_empty,
+)
 from grpo_ref.explain.dialects.rlinf.keys import (
     ABOUT,
     ALIASES,
@@ -26,22 +40,8 @@ from grpo_ref.explain.dialects.rlinf.keys import (
     SWITCHES,
 )
 from grpo_ref.explain.dialects.rlinf.metrics import METRICS
-from grpo_ref.explain.dialects.rlinf.quirks import (
-    CALLS,
-    behaviour_weight,
-    mean_below,
-    nan_where_empty,
-    normalized_thrice,
-    reinpp,
-    reinpp_with_kl,
-    standardized_tokens,
-    swapped,
-    unless_first_is_empty,
-    unless_stopped,
-    weighed_unless_first_is_empty,
-)
+from grpo_ref.explain.dialects.rlinf.phrases import PHRASES
 from grpo_ref.explain.dialects.rlinf.traps import TRAPS
-from grpo_ref.explain.dialects.rlinf.words import WORDS
 from grpo_ref.filters import all_groups
 from grpo_ref.levels import token_level
 from grpo_ref.penalties import absolute, k1, k2, k3
@@ -288,5 +288,5 @@ DIALECT = Dialect(
         if s.use_valid_token_scale
         else "each micro-batch of each rank, and then over these"
     ),
-    words=WORDS,
+    words=PHRASES,
 )

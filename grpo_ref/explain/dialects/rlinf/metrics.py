@@ -9,7 +9,7 @@ from math import inf
 
 from grpo_ref.arrays import BATCH, Array, array_namespace, at_least, batch_sum, masked_mean, where_mask
 from grpo_ref.explain.dialect import Measured, Metric
-from grpo_ref.explain.dialects.rlinf.quirks import averages, judged, unless_first_is_empty
+from grpo_ref.explain.dialects.rlinf.kernels import averages, judged, unless_first_is_empty
 from grpo_ref.loss import Differentiated
 
 OfTokens = Callable[[Differentiated, Measured], Array]

@@ -20,17 +20,7 @@ from grpo_ref.aggregation import (
 )
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
-from grpo_ref.explain.dialects.roll.keys import (
-    ABOUT,
-    BEYOND,
-    CONCEPTS,
-    DEFAULTS,
-    GROUPS,
-    IGNORED,
-    OTHERS,
-)
-from grpo_ref.explain.dialects.roll.metrics import METRICS
-from grpo_ref.explain.dialects.roll.quirks import (
+from grpo_ref.explain.dialects.roll.kernels import (
     CALLS,
     EPS,
     admitted,
@@ -44,9 +34,19 @@ from grpo_ref.explain.dialects.roll.quirks import (
     token_returns,
     token_returns_with_penalty,
 )
+from grpo_ref.explain.dialects.roll.keys import (
+    ABOUT,
+    BEYOND,
+    CONCEPTS,
+    DEFAULTS,
+    GROUPS,
+    IGNORED,
+    OTHERS,
+)
+from grpo_ref.explain.dialects.roll.metrics import METRICS
+from grpo_ref.explain.dialects.roll.phrases import PHRASES
 from grpo_ref.explain.dialects.roll.refusals import ALLOWED, check, check_run, is_filtered, is_variant, norms
 from grpo_ref.explain.dialects.roll.traps import TRAPS
-from grpo_ref.explain.dialects.roll.words import WORDS
 from grpo_ref.filters import all_completions, all_groups, mixed_groups
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
 from grpo_ref.penalties import absolute, k1, k2, k3
@@ -257,5 +257,5 @@ DIALECT = Dialect(
     started=("python examples/start_rlvr_pipeline.py", "overrides"),
     package="roll",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
-    words=WORDS,
+    words=PHRASES,
 )

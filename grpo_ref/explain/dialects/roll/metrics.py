@@ -10,7 +10,7 @@ import numpy as np
 from grpo_ref.arrays import Array
 from grpo_ref.explain.calls import OPTIONAL
 from grpo_ref.explain.dialect import Measured, Metric
-from grpo_ref.explain.dialects.roll.quirks import scaled_by
+from grpo_ref.explain.dialects.roll.kernels import scaled_by
 from grpo_ref.loss import policy_loss
 
 

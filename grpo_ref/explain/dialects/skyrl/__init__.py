@@ -8,20 +8,7 @@ from grpo_ref.advantages import discounted, group_centered, group_normalized, le
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
-from grpo_ref.explain.dialects.skyrl.keys import (
-    ABOUT,
-    ALIASES,
-    BEYOND,
-    CONCEPTS,
-    DEFAULTS,
-    GROUPS,
-    IGNORED,
-    OTHERS,
-    PLACES,
-    SWITCHES,
-)
-from grpo_ref.explain.dialects.skyrl.metrics import METRICS
-from grpo_ref.explain.dialects.skyrl.quirks import (
+from grpo_ref.explain.dialects.skyrl.kernels import (
     CALLS,
     FORMS,
     cispo_against_sampler,
@@ -45,9 +32,22 @@ from grpo_ref.explain.dialects.skyrl.quirks import (
     without_outliers,
     zero_if_cut_off,
 )
+from grpo_ref.explain.dialects.skyrl.keys import (
+    ABOUT,
+    ALIASES,
+    BEYOND,
+    CONCEPTS,
+    DEFAULTS,
+    GROUPS,
+    IGNORED,
+    OTHERS,
+    PLACES,
+    SWITCHES,
+)
+from grpo_ref.explain.dialects.skyrl.metrics import METRICS
+from grpo_ref.explain.dialects.skyrl.phrases import PHRASES
 from grpo_ref.explain.dialects.skyrl.refusals import check, check_run
 from grpo_ref.explain.dialects.skyrl.traps import TRAPS
-from grpo_ref.explain.dialects.skyrl.words import WORDS
 from grpo_ref.explain.in_reward import penalized
 from grpo_ref.filters import all_completions, all_groups, ended_completions
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
@@ -313,5 +313,5 @@ DIALECT = Dialect(
     started=("uv run -m skyrl.train.entrypoints.main_base", "overrides"),
     package="skyrl",
     mean=lambda s: "a mini-batch (policy_mini_batch_size prompts), all ranks and micro-batches together",
-    words=WORDS,
+    words=PHRASES,
 )

@@ -8,9 +8,7 @@ from grpo_ref.advantages import discounted, group_centered, group_normalized, ra
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import masked, off_policy_mask, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
-from grpo_ref.explain.dialects.slime.keys import ABOUT, ALIASES, BEYOND, CONCEPTS, DEFAULTS, OTHERS, REPLACED
-from grpo_ref.explain.dialects.slime.metrics import METRICS
-from grpo_ref.explain.dialects.slime.quirks import (
+from grpo_ref.explain.dialects.slime.kernels import (
     CALLS,
     mismatch_weights,
     only_kept,
@@ -23,6 +21,9 @@ from grpo_ref.explain.dialects.slime.quirks import (
     whitened_scores,
     whitened_scores_less_penalty,
 )
+from grpo_ref.explain.dialects.slime.keys import ABOUT, ALIASES, BEYOND, CONCEPTS, DEFAULTS, OTHERS, REPLACED
+from grpo_ref.explain.dialects.slime.metrics import METRICS
+from grpo_ref.explain.dialects.slime.phrases import PHRASES
 from grpo_ref.explain.dialects.slime.refusals import (
     ALLOWED,
     KNOWN,
@@ -33,7 +34,6 @@ from grpo_ref.explain.dialects.slime.refusals import (
     check_run,
 )
 from grpo_ref.explain.dialects.slime.traps import TRAPS
-from grpo_ref.explain.dialects.slime.words import WORDS
 from grpo_ref.filters import all_groups, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k1, k2, k3, weighted_k3
@@ -197,5 +197,5 @@ DIALECT = Dialect(
     started=("python3 train.py", "flags"),
     package="slime",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
-    words=WORDS,
+    words=PHRASES,
 )

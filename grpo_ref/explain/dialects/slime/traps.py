@@ -113,7 +113,7 @@ TRAPS = (
         "normalize_advantages standardizes a second time",
         lambda s, given: s.normalize_advantages and s.advantage_estimator in BY_GROUP,
         "normalize_advantages standardizes, over all tokens of the rollout, advantages that were already"
-        " standardized in their group. Long completions count more in the mean, and a group's advantages"
+        " standardized in their group. Long completions weigh more in the average, and a group's advantages"
         " do not sum to 0.",
         "slime loss.py, compute_advantages_and_returns",
         {"normalize_advantages": True},

@@ -7,6 +7,7 @@ from grpo_ref.advantages import group_normalized
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
+from grpo_ref.explain.dialects.torchtune.kernels import at_ratio_one, batch_sum_level, k3_of_the_batch
 from grpo_ref.explain.dialects.torchtune.keys import (
     ABOUT,
     ALIASES,
@@ -22,10 +23,9 @@ from grpo_ref.explain.dialects.torchtune.keys import (
     TOKEN,
 )
 from grpo_ref.explain.dialects.torchtune.metrics import METRICS
-from grpo_ref.explain.dialects.torchtune.quirks import at_ratio_one, batch_sum_level, k3_of_the_batch
+from grpo_ref.explain.dialects.torchtune.phrases import PHRASES
 from grpo_ref.explain.dialects.torchtune.refusals import check
 from grpo_ref.explain.dialects.torchtune.traps import TRAPS
-from grpo_ref.explain.dialects.torchtune.words import WORDS
 from grpo_ref.explain.singletons import without_a_sibling
 from grpo_ref.filters import all_groups
 from grpo_ref.levels import sequence_sum_level, token_level
@@ -113,6 +113,6 @@ DIALECT = Dialect(
     package="torchtune",
     tells=("grpo_samples", "kl_coeff", "forward_batch_size"),
     mean=lambda s: "each rank's whole batch, and then over ranks",
-    words=WORDS,
+    words=PHRASES,
     forks="What `pip install torchtune` gives, 0.6.1, has no GRPO yet; it is in the repository alone.",
 )

@@ -14,9 +14,7 @@ from grpo_ref.corrections import off_policy_mask, top_entropy
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.explain.dialects.trl.calls import CALLS
-from grpo_ref.explain.dialects.trl.keys import ABOUT, CONCEPTS, DEFAULTS, GMPO, GRPO, OTHERS, VARIANTS
-from grpo_ref.explain.dialects.trl.metrics import METRICS
-from grpo_ref.explain.dialects.trl.quirks import (
+from grpo_ref.explain.dialects.trl.kernels import (
     LEVELS,
     cispo_with_any_cap,
     geometric_mean_of_kept,
@@ -25,11 +23,13 @@ from grpo_ref.explain.dialects.trl.quirks import (
     vespo_in_limits,
     weighted_k3_beside,
 )
+from grpo_ref.explain.dialects.trl.keys import ABOUT, CONCEPTS, DEFAULTS, GMPO, GRPO, OTHERS, VARIANTS
+from grpo_ref.explain.dialects.trl.metrics import METRICS
+from grpo_ref.explain.dialects.trl.phrases import PHRASES
 from grpo_ref.explain.dialects.trl.refusals import check, check_run
 from grpo_ref.explain.dialects.trl.sampler import MODES, sampler_weights
 from grpo_ref.explain.dialects.trl.traps import TRAPS
 from grpo_ref.explain.dialects.trl.versions import VERSIONS
-from grpo_ref.explain.dialects.trl.words import WORDS
 from grpo_ref.filters import all_completions, all_groups, ended_completions
 from grpo_ref.levels import sequence_sum_level, token_level
 from grpo_ref.penalties import k3, weighted_k3
@@ -232,5 +232,5 @@ DIALECT = Dialect(
     tells=("num_generations",),
     mean=_mean,
     versions=VERSIONS,
-    words=WORDS,
+    words=PHRASES,
 )

@@ -12,8 +12,8 @@ from grpo_ref.arrays import BATCH, TOKENS, Array, masked_sum
 from grpo_ref.check.mistakes.released import luspo_before_6654
 from grpo_ref.explain import calls
 from grpo_ref.explain.dialect import Call, Dialect
+from grpo_ref.explain.dialects.trl.kernels import top_entropy_in_float32
 from grpo_ref.explain.dialects.trl.keys import GMPO, WINDOW_LOSSES
-from grpo_ref.explain.dialects.trl.quirks import top_entropy_in_float32
 from grpo_ref.explain.dialects.trl.scores import SCORED, scored_sum, scored_then_summed
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import slot

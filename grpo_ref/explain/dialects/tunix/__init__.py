@@ -15,6 +15,7 @@ from grpo_ref.aggregation import (
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, Version, one_of
+from grpo_ref.explain.dialects.tunix.kernels import CALLS, LARGEST, mean_of_limited, punished_by_characters
 from grpo_ref.explain.dialects.tunix.keys import (
     ABOUT,
     CONCEPTS,
@@ -30,10 +31,9 @@ from grpo_ref.explain.dialects.tunix.keys import (
     VARIANTS,
 )
 from grpo_ref.explain.dialects.tunix.metrics import METRICS
-from grpo_ref.explain.dialects.tunix.quirks import CALLS, LARGEST, mean_of_limited, punished_by_characters
+from grpo_ref.explain.dialects.tunix.phrases import PHRASES
 from grpo_ref.explain.dialects.tunix.refusals import check, overlong
 from grpo_ref.explain.dialects.tunix.traps import TRAPS
-from grpo_ref.explain.dialects.tunix.words import WORDS
 from grpo_ref.explain.singletons import without_a_sibling
 from grpo_ref.filters import all_completions, all_groups, ended_completions
 from grpo_ref.levels import sequence_mean_level, token_level
@@ -201,7 +201,7 @@ DIALECT = Dialect(
     sections=SECTIONS,
     tells=("kl_loss_mode", "loss_algo", "sampler_is_threshold"),
     mean=lambda s: "a mini-batch, all devices and micro-batches together",
-    words=WORDS,
+    words=PHRASES,
     versions={
         "0.1.0": Version(
             "Tunix 0.1.0", OLD | {"loss_agg_mode": None}, NEW_IN_017 | NEW_IN_014 | {*HIDDEN}, mean=OLD_MEAN

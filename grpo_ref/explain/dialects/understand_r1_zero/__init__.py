@@ -7,11 +7,11 @@ from grpo_ref.advantages import group_centered, group_normalized
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialects.understand_r1_zero.kernels import CALLS, penalized, zero_if_cut_off
 from grpo_ref.explain.dialects.understand_r1_zero.keys import ABOUT, ALIASES, CONCEPTS, DEFAULTS, OTHERS
 from grpo_ref.explain.dialects.understand_r1_zero.metrics import METRICS
-from grpo_ref.explain.dialects.understand_r1_zero.quirks import CALLS, penalized, zero_if_cut_off
+from grpo_ref.explain.dialects.understand_r1_zero.phrases import PHRASES
 from grpo_ref.explain.dialects.understand_r1_zero.traps import TRAPS
-from grpo_ref.explain.dialects.understand_r1_zero.words import WORDS
 from grpo_ref.explain.singletons import without_a_sibling
 from grpo_ref.filters import all_completions, all_groups, ended_completions
 from grpo_ref.levels import token_level
@@ -125,5 +125,5 @@ DIALECT = Dialect(
     started=("python train_zero_math.py", "flags"),
     package="oat-llm",
     mean=lambda s: "each micro-batch of each rank, and then over these",
-    words=WORDS,
+    words=PHRASES,
 )

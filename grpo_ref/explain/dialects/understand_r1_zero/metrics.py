@@ -9,7 +9,7 @@ import numpy as np
 
 from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, masked_mean, masked_sum
 from grpo_ref.explain.dialect import Measured, Metric
-from grpo_ref.explain.dialects.understand_r1_zero.quirks import admitted
+from grpo_ref.explain.dialects.understand_r1_zero.kernels import admitted
 
 
 def pg_loss(measured: Measured) -> Array:

@@ -28,6 +28,14 @@ from grpo_ref.arrays import Array
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, NotExpressed, one_of
 from grpo_ref.explain.dialects.verl.calls import CALLS
 from grpo_ref.explain.dialects.verl.correction import admitted, corrections, inner
+from grpo_ref.explain.dialects.verl.kernels import (
+    FORMS,
+    PENALTIES,
+    geometric_mean_per_token,
+    groups_with_a_std,
+    overlong_in_tokens,
+    returned_with_penalty,
+)
 from grpo_ref.explain.dialects.verl.keys import (
     ABOUT,
     ALIASES,
@@ -44,17 +52,9 @@ from grpo_ref.explain.dialects.verl.keys import (
     SUBTRACTED,
 )
 from grpo_ref.explain.dialects.verl.metrics import METRICS
-from grpo_ref.explain.dialects.verl.quirks import (
-    FORMS,
-    PENALTIES,
-    geometric_mean_per_token,
-    groups_with_a_std,
-    overlong_in_tokens,
-    returned_with_penalty,
-)
+from grpo_ref.explain.dialects.verl.phrases import PHRASES
 from grpo_ref.explain.dialects.verl.traps import TRAPS
 from grpo_ref.explain.dialects.verl.versions import CLUES, VERSIONS
-from grpo_ref.explain.dialects.verl.words import WORDS
 from grpo_ref.explain.in_reward import penalized
 from grpo_ref.filters import all_groups
 from grpo_ref.levels import sequence_mean_level, token_level
@@ -346,7 +346,7 @@ DIALECT = Dialect(
     about=ABOUT,
     traps=TRAPS,
     forms=FORMS,
-    words=WORDS,
+    words=PHRASES,
     metrics=METRICS,
     calls=CALLS,
     starts=(

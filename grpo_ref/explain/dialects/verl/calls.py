@@ -16,7 +16,7 @@ from grpo_ref.explain.calls import advantages as advantages_of
 from grpo_ref.explain.calls import correction as correction_of
 from grpo_ref.explain.dialect import BONUS, Call, Dialect
 from grpo_ref.explain.dialects.verl.correction import inner, weighs, weights_of
-from grpo_ref.explain.dialects.verl.quirks import (
+from grpo_ref.explain.dialects.verl.kernels import (
     geometric_mean_weight,
     known,
     returned_with_penalty,

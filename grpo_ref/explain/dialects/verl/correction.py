@@ -6,8 +6,7 @@ from typing import Any
 
 from grpo_ref.corrections import masked, truncated
 from grpo_ref.explain.dialect import one_of
-from grpo_ref.explain.dialects.verl.keys import INNER
-from grpo_ref.explain.dialects.verl.quirks import (
+from grpo_ref.explain.dialects.verl.kernels import (
     SAFETY_BOUND,
     Bound,
     afresh,
@@ -16,6 +15,7 @@ from grpo_ref.explain.dialects.verl.quirks import (
     mean_one,
     share_of_kept,
 )
+from grpo_ref.explain.dialects.verl.keys import INNER
 from grpo_ref.filters import all_completions
 from grpo_ref.levels import sequence_sum_level, token_level
 from grpo_ref.recipes import Slot, slot

@@ -13,7 +13,7 @@ from grpo_ref.explain.calls import OPTIONAL
 from grpo_ref.explain.dialect import Measured, Metric
 from grpo_ref.explain.dialects.verl.calls import as_actor, average, bypassed, of_none
 from grpo_ref.explain.dialects.verl.correction import OPTIONS, inner, rejection, window
-from grpo_ref.explain.dialects.verl.quirks import (
+from grpo_ref.explain.dialects.verl.kernels import (
     PENALTIES,
     SAFETY_BOUND,
     SMALLEST_MEAN,

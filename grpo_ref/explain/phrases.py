@@ -10,14 +10,14 @@ from typing import Any
 from grpo_ref.recipes import Recipe, Slot
 
 Kernel = Callable[..., Any]
-Words = str | Callable[..., str]
+Phrase = str | Callable[..., str]
 """Phrase for a kernel: a template, or a function of the settings that returns the phrase.
 
 In a template, `{clip_low}` is a setting. `{mode:mask=0|clip=limited|...}` is the text for the setting's
 value, or the last text if the value has none. `<, capped at {max_ratio}>` appears only if the setting is not
 the default.
 """
-WORDS: Mapping[str, Words] = {
+PHRASES: Mapping[str, Phrase] = {
     # surrogates
     "clipped": "PPO-clip {clip_low}/{clip_high}",
     "dual_clipped": "PPO-clip {clip_low}/{clip_high} with a dual clip at {max_ratio}",
@@ -121,7 +121,7 @@ def paragraph(
     budget: int | str | None = None,
     entropy_coef: float = 0.0,
     unknown: Mapping[str, str] | None = None,
-    words: Mapping[Kernel, Words] | None = None,
+    words: Mapping[Kernel, Phrase] | None = None,
 ) -> str:
     """Return the recipe as a sentence.
 
@@ -160,7 +160,7 @@ def sentences(
     budget: int | str | None,
     entropy_coef: float,
     unknown: Mapping[str, str],
-    words: Mapping[Kernel, Words],
+    words: Mapping[Kernel, Phrase],
 ) -> dict[str, str]:
     """Return one phrase for each part of a recipe, in order. The arguments are those of `paragraph`."""
     sizes = {
@@ -242,12 +242,12 @@ def _penalty(recipe: Recipe, told: Callable[[Any], str], *, elsewhere: bool) -> 
     return f"KL penalty {_number(recipe.kl_coef)} ({told(recipe.penalty)}{average})"
 
 
-def _told(part: Any, sizes: Mapping[str, str], words: Mapping[Kernel, Words]) -> str:
+def _told(part: Any, sizes: Mapping[str, str], words: Mapping[Kernel, Phrase]) -> str:
     """Describe a part in its phrase."""
     kernel = part.kernel if isinstance(part, Slot) else part
     if kernel.__name__ in SILENT:
         return ""
-    template = words.get(kernel) or WORDS.get(kernel.__name__)
+    template = words.get(kernel) or PHRASES.get(kernel.__name__)
     if template is None:
         return _by_name(part)
     defaults = _defaults(kernel)
@@ -287,7 +287,7 @@ def _fields(text: str) -> set[str]:
 class _Setting:
     """A setting in a template: its value, or the text that the template has for the value."""
 
-    def __init__(self, value: Any, sizes: Mapping[str, str], words: Mapping[Kernel, Words]) -> None:
+    def __init__(self, value: Any, sizes: Mapping[str, str], words: Mapping[Kernel, Phrase]) -> None:
         self.value, self.sizes, self.words = value, sizes, words
 
     def __getitem__(self, place: int) -> "_Setting":

@@ -10,11 +10,11 @@ import pytest
 from package_map import KERNELS
 
 import grpo_ref.explain
-import grpo_ref.explain.words as words_module
+import grpo_ref.explain.phrases as words_module
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.description import in_words
 from grpo_ref.explain.dialects import DIALECTS
-from grpo_ref.explain.words import WORDS, paragraph
+from grpo_ref.explain.phrases import PHRASES, paragraph
 from grpo_ref.recipes import GRPO, RECIPES, Slot
 from grpo_ref.surrogates import clipped
 
@@ -59,7 +59,7 @@ def test_every_recipe_is_a_sentence_without_braces_or_names_of_functions(name):
 
 def test_every_word_is_of_a_kernel():
     found = (import_module(f"grpo_ref.{name}") for name in KERNELS)
-    assert set(WORDS) <= {name for module in found for name in vars(module)}
+    assert set(PHRASES) <= {name for module in found for name in vars(module)}
 
 
 def configurations(dialect):

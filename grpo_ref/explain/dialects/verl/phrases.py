@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.verl.quirks import (
+from grpo_ref.explain.dialects.verl.kernels import (
     afresh,
     close_to_sampler,
     geometric_mean_per_token,
@@ -15,10 +15,10 @@ from grpo_ref.explain.dialects.verl.quirks import (
     share_of_kept,
 )
 from grpo_ref.explain.in_reward import penalized
-from grpo_ref.explain.words import WORDS as COMMON
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import PHRASES as COMMON
+from grpo_ref.explain.phrases import Kernel, Phrase
 
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     penalized: "KL {kl_coef} ({penalty}) subtracted from the reward, then {scores}",
     returned_with_penalty: "token returns discounted by {gamma}, less a KL {kl_coef} ({penalty}) at each token,"
     " whitened over the batch (REINFORCE++)",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.areal.quirks import (
+from grpo_ref.explain.dialects.areal.kernels import (
     at_ratio_one,
     at_ratio_one_of_what_is_kept,
     normalized,
@@ -20,11 +20,11 @@ from grpo_ref.explain.dialects.areal.quirks import (
     returned_without_reference,
     returned_without_reference_of_sampler,
 )
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import Kernel, Phrase
 
 MISSING = "a missing reference (log-probability 0)"
 AFTERWARDS = "<, decaying by {decay} per token><; then over all tokens {norm}>"
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     # surrogates
     at_ratio_one: "{surrogate}, the ratio fixed at 1",
     of_mean_advantage: "{surrogate}, the advantage a mean over the completion",

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from grpo_ref.explain import explain
-from grpo_ref.explain.commonplaces import COMMONPLACES
 from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.shared_traps import SHARED_TRAPS
 from grpo_ref.penalties import k1
 from grpo_ref.recipes import DAPO, GRPO, GSPO, slot
 from grpo_ref.surrogates import clipped
@@ -22,7 +22,7 @@ FALLING = {
 }
 
 
-@pytest.mark.parametrize("common", COMMONPLACES, ids=lambda common: common.name)
+@pytest.mark.parametrize("common", SHARED_TRAPS, ids=lambda common: common.name)
 def test_each_is_seen_where_it_is_and_not_in_known_recipes(common):
     recipe, size = FALLING[common.name]
     assert common.holds(recipe, size)

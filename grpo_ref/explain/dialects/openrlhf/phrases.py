@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.openrlhf.quirks import (
+from grpo_ref.explain.dialects.openrlhf.kernels import (
     clipped_against_sampler,
     clipped_anywhere,
     limited,
@@ -13,7 +13,7 @@ from grpo_ref.explain.dialects.openrlhf.quirks import (
     the_same,
     window_times_ratio,
 )
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import Kernel, Phrase
 from grpo_ref.recipes import Slot
 
 
@@ -32,7 +32,7 @@ def _with_penalty(alone: Slot, **_: object) -> str:
     return f"{{alone}}; KL {{kl_coef}} ({{penalty}}) of the token and those after it {then}"
 
 
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     clipped_anywhere: "PPO-clip {clip_low}/{clip_high}< with a dual clip at {max_ratio}>",
     clipped_against_sampler: "PPO-clip {clip_low}/{clip_high} of the ratio to the sampler< with a dual clip"
     " at"

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.open_instruct.quirks import groups_with_std, rho_clamp, rho_window, vaco_mask
-from grpo_ref.explain.words import WORDS as COMMON
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.dialects.open_instruct.kernels import groups_with_std, rho_clamp, rho_window, vaco_mask
+from grpo_ref.explain.phrases import PHRASES as COMMON
+from grpo_ref.explain.phrases import Kernel, Phrase
 
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     rho_clamp: COMMON["truncated"],
     rho_window: COMMON["indicator"],
     vaco_mask: "VACO's mask where a completion's mean |ratio - 1| to the sampler is outside"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.slime.quirks import (
+from grpo_ref.explain.dialects.slime.kernels import (
     mismatch_weights,
     only_kept,
     spread_above,
@@ -14,11 +14,11 @@ from grpo_ref.explain.dialects.slime.quirks import (
     whitened_scores,
     whitened_scores_less_penalty,
 )
-from grpo_ref.explain.words import WORDS as COMMON
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import PHRASES as COMMON
+from grpo_ref.explain.phrases import Kernel, Phrase
 
 WHITENED = "standardised over all tokens of the batch"
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     mismatch_weights: "importance weights against the sampler (MIS)"
     " {level:token=per token|sequence=per sequence (whole product)|per sequence (length-normalised)},"
     " {mode:truncate=at most {window[1]}|clip=limited to {window}|0 outside {window}}"

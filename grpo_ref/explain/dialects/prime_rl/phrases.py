@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.prime_rl.quirks import (
+from grpo_ref.explain.dialects.prime_rl.kernels import (
     gated_groups,
     length_penalized,
     of_any_advantage,
@@ -10,12 +10,12 @@ from grpo_ref.explain.dialects.prime_rl.quirks import (
     probability_gated,
     symmetrically_gated,
 )
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import Kernel, Phrase
 
 PULL = (
     "<, advantages times {scale}>{pull:0.0=|0=|, less a KL penalty {pull} to the sampler (squared log-ratio)}"
 )
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     probability_gated: f"DPPO's mask by total variation, {{low}}/{{high}}{PULL}",
     symmetrically_gated: f"the plain ratio, 0 where a probability has moved by more than {{threshold}}{PULL}",
     over_the_mean: "advantages centred within groups{group} and divided by the group's mean (MaxRL)",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.roll.quirks import (
+from grpo_ref.explain.dialects.roll.kernels import (
     admitted,
     mean_inside,
     over_batch,
@@ -14,7 +14,7 @@ from grpo_ref.explain.dialects.roll.quirks import (
     token_returns,
     token_returns_with_penalty,
 )
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import Kernel, Phrase
 
 
 def _admitted(below_budget: bool, between: tuple[float, float] | None, longest_error: float | None) -> str:
@@ -32,7 +32,7 @@ WHITENED = (
     "{whiten_rewards:True=, token rewards whitened}<, discounted by {gamma}>"
     "{whiten_advantages:True=, whitened over all tokens of the batch}<, limited to ±{clip}>"
 )
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     over_batch: "{centered:True=rewards centred over the batch|rewards, not centred}"
     "{divided:True=, divided by the std of the batch|, not divided by a std}",
     token_returns: f"{{scores}}{LIMITED}{WHITENED}",

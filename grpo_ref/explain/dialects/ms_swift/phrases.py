@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 
+from grpo_ref.explain.dialects.ms_swift.kernels import centered_then_scaled, overlong, penalized, scaled_up
 from grpo_ref.explain.dialects.ms_swift.losses import (
     by_token,
     divided_again,
@@ -13,9 +14,8 @@ from grpo_ref.explain.dialects.ms_swift.losses import (
     top_entropy_of_batch,
     weighed_k3,
 )
-from grpo_ref.explain.dialects.ms_swift.quirks import centered_then_scaled, overlong, penalized, scaled_up
-from grpo_ref.explain.words import WORDS as COMMON
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import PHRASES as COMMON
+from grpo_ref.explain.phrases import Kernel, Phrase
 
 
 def _future(
@@ -32,7 +32,7 @@ def _future(
     return f"FIPO's future-KL weights ({', '.join(text for text, is_on in told.items() if is_on)})"
 
 
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     by_token: "{gain}, the gradient to each token by itself (GSPO-token)",
     ranked_in_group: "REAL (good completions of a group classified against bad ones, temperature {tau})",
     future_kl: _future,

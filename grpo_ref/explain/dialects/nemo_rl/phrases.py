@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.nemo_rl.quirks import (
+from grpo_ref.explain.dialects.nemo_rl.kernels import (
     any_others_differ,
     close_to_sampler,
     compared_after_filter,
@@ -28,7 +28,7 @@ from grpo_ref.explain.dialects.nemo_rl.quirks import (
     whitened_over_tokens,
     whitened_with_penalty,
 )
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import Kernel, Phrase
 
 COMPARED = (
     "{normalized:True=standardised by mean and std|centred by the mean} of"
@@ -45,7 +45,7 @@ BOUNDS = (
     "{max_value:10.0=|inf=, value not limited|, value limited to ±{max_value}}"
 )
 ANY_LIMITS = "<, rewards limited to {limits}>"
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     # surrogates, penalties
     ratio_of_one: "the policy gradient with the ratio fixed at 1, nothing clipped",
     scored: f"{{estimator}}{BOUNDS}, with the unbiased gradient",

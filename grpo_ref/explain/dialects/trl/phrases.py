@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from grpo_ref.explain.bounds import clipped_as_given
-from grpo_ref.explain.dialects.trl.quirks import (
+from grpo_ref.explain.dialects.trl.kernels import (
     cispo_with_any_cap,
     geometric_mean_of_kept,
     sapo_of_any_sign,
@@ -12,10 +12,10 @@ from grpo_ref.explain.dialects.trl.quirks import (
     weighted_k3_beside,
 )
 from grpo_ref.explain.dialects.trl.sampler import beyond_the_cap
-from grpo_ref.explain.words import WORDS as COMMON
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import PHRASES as COMMON
+from grpo_ref.explain.phrases import Kernel, Phrase
 
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     clipped_as_given: "PPO-clip {clip_low}/{clip_high}< with every ratio capped at {max_ratio}>",
     cispo_with_any_cap: "CISPO (a detached weight of {max_ratio} for every token)",
     sapo_of_any_sign: COMMON["sapo"],

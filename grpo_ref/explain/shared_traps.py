@@ -16,7 +16,7 @@ CLIPS = (clipped, dual_clipped, two_sided_clipped)
 
 
 @dataclass(frozen=True)
-class Commonplace:
+class SharedTrap:
     """A trap: a choice that the author of a configuration is unlikely to mean.
 
     Attributes:
@@ -40,8 +40,8 @@ def _width(recipe: Recipe) -> float:
     return float(recipe.surrogate.settings.get("clip_high", 0.2))
 
 
-COMMONPLACES = (
-    Commonplace(
+SHARED_TRAPS = (
+    SharedTrap(
         "One completion per prompt, but a baseline from its group",
         lambda recipe, size: size == 1 and recipe.advantage.kernel in GROUPED,
         "With one completion per prompt there is nothing to compare it with. Its advantage is 0, or its plain reward"
@@ -49,14 +49,14 @@ COMMONPLACES = (
         "Shao et al. 2024, GRPO, eq. 1 (arXiv:2402.03300)",
         lambda recipe: recipe,
     ),
-    Commonplace(
+    SharedTrap(
         "The KL has a negative weight, so it is maximized",
         lambda recipe, size: recipe.kl_coef < 0.0,
         "The weight of the KL is negative, so the distance from the reference is rewarded instead of penalized.",
         "the sign of the loss, grpo_ref.loss",
         lambda recipe: replace(recipe, kl_coef=-recipe.kl_coef),
     ),
-    Commonplace(
+    SharedTrap(
         "The estimator k1 in the loss has an expected gradient of 0",
         lambda recipe, size: recipe.kl_coef > 0.0 and recipe.penalty.kernel is k1,
         "The derivative of k1 with respect to the policy is that of its log-probability, whose expectation is 0. As"
@@ -64,7 +64,7 @@ COMMONPLACES = (
         "Tang and Munos 2025 (arXiv:2506.09477); Schulman 2020, Approximating KL divergence",
         lambda recipe: replace(recipe, penalty=slot(k3)),
     ),
-    Commonplace(
+    SharedTrap(
         "The upper clip is so wide that it hardly ever acts",
         lambda recipe, size: (
             recipe.surrogate.kernel in CLIPS and recipe.level is token_level and _width(recipe) > FAR

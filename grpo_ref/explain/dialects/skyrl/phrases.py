@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.skyrl.quirks import (
+from grpo_ref.explain.dialects.skyrl.kernels import (
     cispo_against_sampler,
     clip_cov_of_scaled,
     contrasted,
@@ -25,8 +25,8 @@ from grpo_ref.explain.dialects.skyrl.quirks import (
     zero_if_cut_off,
 )
 from grpo_ref.explain.in_reward import penalized
-from grpo_ref.explain.words import WORDS as COMMON
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import PHRASES as COMMON
+from grpo_ref.explain.phrases import Kernel, Phrase
 
 
 def _outliers(min_ratio: float | None, max_ratio: float | None) -> str:
@@ -36,7 +36,7 @@ def _outliers(min_ratio: float | None, max_ratio: float | None) -> str:
 
 
 PADDED = "{scores}, then standardised over the batch, the mean taken over the padding too"
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     # surrogates
     cispo_against_sampler: "CISPO (the ratio to the sampler as detached weight, {within})",
     kept_inside: "REINFORCE weighted by the ratio to the sampler, 0 outside 1 - {clip_low} to 1 +"

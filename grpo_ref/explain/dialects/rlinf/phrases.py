@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.rlinf.quirks import (
+from grpo_ref.explain.dialects.rlinf.kernels import (
     behaviour_weight,
     mean_below,
     nan_where_empty,
@@ -15,10 +15,10 @@ from grpo_ref.explain.dialects.rlinf.quirks import (
     unless_stopped,
     weighed_unless_first_is_empty,
 )
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import Kernel, Phrase
 
 AGAIN = "{again:()=|(1, 0)=, then twice more|, then once more}"
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     behaviour_weight: "importance weights against the sampler per token<, 0 above {max_ratio}>",
     unless_first_is_empty: "no update where the first completion is empty",
     weighed_unless_first_is_empty: "{weights}, none at all if the first completion is empty",

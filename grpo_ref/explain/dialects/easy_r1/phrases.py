@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.easy_r1.quirks import (
+from grpo_ref.explain.dialects.easy_r1.kernels import (
     dual_clipped_per_token,
     mean_between,
     returned_with_penalty,
 )
 from grpo_ref.explain.in_reward import penalized
-from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.explain.phrases import Kernel, Phrase
 
-WORDS: Mapping[Kernel, Words] = {
+PHRASES: Mapping[Kernel, Phrase] = {
     dual_clipped_per_token: "GSPO-token's clip, {clip_low}/{clip_high}, with a dual clip at {max_ratio}",
     penalized: "KL {kl_coef} ({penalty}, summed over tokens) subtracted from the reward, then {scores}",
     returned_with_penalty: "rewards less KL {kl_coef} ({penalty}) of the token and those after it"
