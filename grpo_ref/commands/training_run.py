@@ -16,7 +16,7 @@ from grpo_ref.commands.run_settings import create_or_match, lengthen
 from grpo_ref.commands.training_report import print_report
 from grpo_ref.learning.arguments import check_metrics
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.idle import coinciding, idle_parts, lacks_contrast
+from grpo_ref.learning.inactive_parts import coinciding, idle_parts, lacks_contrast
 from grpo_ref.learning.policies.memory import check_imitation, check_update
 from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.policies.policy import PolicyKind

@@ -12,6 +12,3 @@ def slices(count: int, parts: int) -> list[slice]:
     parts = min(parts, count)
     edges = [count * part // parts for part in range(parts + 1)]
     return [slice(begin, end) for begin, end in pairwise(edges)]
-
-
-stretches = slices  # the name under which grpo_ref/lab imports it

@@ -11,7 +11,7 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.curves import Metrics
-from grpo_ref.learning.idle import idle_parts, lacks_contrast
+from grpo_ref.learning.inactive_parts import idle_parts, lacks_contrast
 from grpo_ref.learning.state import Update
 from grpo_ref.learning.task import Task
 from grpo_ref.recipes import RECIPES, Recipe, slot

@@ -12,7 +12,7 @@ from grpo_ref.lab.framework.reused_batches import largest_fall
 from grpo_ref.lab.framework.tasks.digit_sums import drawn_sums
 from grpo_ref.lab.framework.tasks.exact_sums import exact
 from grpo_ref.lab.framework.training import summarized
-from grpo_ref.learning.batches import stretches
+from grpo_ref.learning.batches import slices
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.optim import clip_by_norm
 from grpo_ref.learning.policies.table import TABLE, gather, pull_back
@@ -70,7 +70,7 @@ def late_updates(
         said_there = {name: gather(table, batch.states, batch.tokens) for name, table in said.items()}
         advantages = recipe.advantage(batch)
         norms: list[Floats] = []
-        for part in stretches(config.prompts, config.minibatches):
+        for part in slices(config.prompts, config.minibatches):
             now = TABLE.at(params, config.temperature) if norms else learner
             places = batch.states[:, part], batch.tokens[:, part]
             loss = policy_loss(

@@ -7,7 +7,7 @@ import pytest
 
 from grpo_ref import GRPO, RECIPES, TASKS, config_for, iter_train, slot
 from grpo_ref.advantages import leave_one_out, raw_rewards
-from grpo_ref.learning.idle import coinciding, idle_parts, lacks_contrast
+from grpo_ref.learning.inactive_parts import coinciding, idle_parts, lacks_contrast
 from grpo_ref.types import Term
 
 TASK = TASKS["arithmetic"](largest=3)
