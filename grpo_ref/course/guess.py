@@ -27,14 +27,14 @@ def how_far(
     """
     if guess is None:
         return "First write a guess above."
-    said = _told(answer, unit)
+    said = _formatted(answer, unit)
     if _is_right(guess, answer, within):
         return f"Yes. It is {said}.\nWhy: {why}"
     off = ""
     if not isinstance(guess, str) and not isinstance(answer, str):
         high = "high" if guess > answer else "low"
-        off = f": you are {_told(abs(float(guess) - float(answer)), unit)} too {high}"
-    return f"Not quite. Your guess is {_told(guess, unit)}, it is {said}{off}.\nWhy: {why}"
+        off = f": you are {_formatted(abs(float(guess) - float(answer)), unit)} too {high}"
+    return f"Not quite. Your guess is {_formatted(guess, unit)}, it is {said}{off}.\nWhy: {why}"
 
 
 def _is_right(guess: float | str, answer: float | str, within: float) -> bool:
@@ -43,7 +43,7 @@ def _is_right(guess: float | str, answer: float | str, within: float) -> bool:
     return bool(abs(float(guess) - float(answer)) <= max(NEAR * abs(float(answer)), within))
 
 
-def _told(value: float | str, unit: str) -> str:
+def _formatted(value: float | str, unit: str) -> str:
     """Format a number with few digits and its unit, or a word."""
     if isinstance(value, str):
         return value

@@ -52,9 +52,9 @@ def web_page(title: str, body: str) -> str:
     )
 
 
-def text(told: str) -> str:
+def text(content: str) -> str:
     """Escape untrusted text for HTML."""
-    return html.escape(visible(told))
+    return html.escape(visible(content))
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
@@ -71,10 +71,10 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     body = []
     for first, *others in rows:
         cells = "".join(
-            f"<td{_side(is_number)}>{_told(cell)}</td>"
+            f"<td{_side(is_number)}>{_cell_text(cell)}</td>"
             for cell, is_number in zip(others, numeric[1:], strict=True)
         )
-        body.append(f'<tr><th scope="row">{_told(first)}</th>{cells}</tr>\n')
+        body.append(f'<tr><th scope="row">{_cell_text(first)}</th>{cells}</tr>\n')
     return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{''.join(body)}</tbody></table>\n"
 
 
@@ -109,7 +109,7 @@ def _side(is_number: bool) -> str:
     return ' class="number"' if is_number else ""
 
 
-def _told(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     if cell is None:
         return "–"
     return f"{cell:.2f}" if isinstance(cell, float) else text(str(cell))

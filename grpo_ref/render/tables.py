@@ -22,6 +22,6 @@ def print_table(console: Console, table: Table) -> None:
         console.print(f"{table.title}.", markup=False, soft_wrap=True)
     names = [str(column.header) for column in table.columns]
     for cells in zip(*(column.cells for column in table.columns), strict=True):
-        told = [f"{name}: {cell}" if name else str(cell) for name, cell in zip(names, cells, strict=True)]
-        line = "; ".join(" ".join(cell.split()) for cell in told).removesuffix(".")
+        parts = [f"{name}: {cell}" if name else str(cell) for name, cell in zip(names, cells, strict=True)]
+        line = "; ".join(" ".join(cell.split()) for cell in parts).removesuffix(".")
         console.print(f"{line}.", markup=False, soft_wrap=True)

@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from grpo_ref.course.grading.grade import grade
-from grpo_ref.course.grading.sandbox_interface import Limits
 from grpo_ref.course.grading.sandbox import Sandbox
+from grpo_ref.course.grading.sandbox_interface import Limits
 from grpo_ref.course.grading.turns import Interpreter, Turns
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.rendering.report_json import exercise_json
 
-Door = Callable[[bytes], bytes]
+Channel = Callable[[bytes], bytes]
 """Sends a request to the page and returns the answer."""
 
 
 @dataclass(frozen=True)
-class Told:
+class TurnResult:
     """The result of a turn, as the page reports it (see `turns.Done`)."""
 
     exit_code: int | None
@@ -33,7 +33,7 @@ class Told:
     truncated: tuple[str, ...]
 
 
-class Behind:
+class RemoteInterpreter:
     """The student's interpreter, reached through the page (see `turns.Interpreter`). A new one replaces the
     previous one.
 
@@ -41,43 +41,43 @@ class Behind:
       ended: the reason why it ended, or None while it runs.
     """
 
-    def __init__(self, door: Door, output: int) -> None:
-        self.door = door
+    def __init__(self, channel: Channel, output: int) -> None:
+        self.channel = channel
         self.ended: str | None = None
         self._ask({"do": "open", "output": output})
 
-    def run(self, code: str, *, deadline_s: float, fuel: int) -> Told:
+    def run(self, code: str, *, deadline_s: float, fuel: int) -> TurnResult:
         """Run some code within a time limit. Instructions are not counted."""
         head, _, stdout = self._ask({"do": "turn", "code": code, "seconds": deadline_s}).partition(b"\n")
-        told = json.loads(head)
-        self.ended = self.ended or told["ended"] or None
-        truncated = ("stdout",) * told["truncated"]
-        return Told(told["exit"], stdout, told["stderr"].encode(), told["trapped"] or None, truncated)
+        data = json.loads(head)
+        self.ended = self.ended or data["ended"] or None
+        truncated = ("stdout",) * data["truncated"]
+        return TurnResult(data["exit"], stdout, data["stderr"].encode(), data["trapped"] or None, truncated)
 
     def close(self) -> None:
         """End the interpreter."""
         self._ask({"do": "close"})
 
     def _ask(self, request: dict[str, Any]) -> bytes:
-        return self.door(json.dumps(request).encode())
+        return self.channel(json.dumps(request).encode())
 
 
-def graded(door: Door, name: str, text: str, seed: int) -> dict[str, Any]:
+def graded(channel: Channel, name: str, text: str, seed: int) -> dict[str, Any]:
     """Return the report on a text, in the form that `grade --json` writes for an exercise.
 
     Args:
-      door: channel to the page.
+      channel: channel to the page.
       name: id of the exercise.
       text: text of the student's file.
       seed: seed of the random inputs.
     """
 
-    class Room(Turns):
+    class Backend(Turns):
         patience = 1.0
 
         def opened(self) -> Interpreter:
-            return Behind(door, self.limits.output + self.limits.reply)
+            return RemoteInterpreter(channel, self.limits.output + self.limits.reply)
 
     path = Path(file_of(name).name)
-    with Sandbox(path, Limits(), Room, text.encode(errors="surrogatepass")) as sandbox:
+    with Sandbox(path, Limits(), Backend, text.encode(errors="surrogatepass")) as sandbox:
         return exercise_json(grade(PROBLEMS[name], sandbox, seed=seed))

@@ -33,21 +33,21 @@ def points(ratio: float, advantage: float) -> list[dict[str, float] | None]:
       ratio: πθ/πold, above 0 and below 5: the token had probability 0.2 when it was sampled.
       advantage: advantage of the token.
     """
-    found = [_at(np.array([ratio]), part, advantage) for part in _parts()]
+    found = [_curve_at(np.array([ratio]), part, advantage) for part in _parts()]
     return [None if one is None else {name: values[0] for name, values in one.items()} for one in found]
 
 
 def curves(advantage: float) -> dict[str, Any]:
     """Return many ratios, and for each surrogate a list of values and a list of slopes at these ratios."""
     ratios = np.linspace(LARGEST / POINTS, LARGEST, POINTS)
-    return {"ratios": ratios.tolist(), "curves": [_at(ratios, part, advantage) for part in _parts()]}
+    return {"ratios": ratios.tolist(), "curves": [_curve_at(ratios, part, advantage) for part in _parts()]}
 
 
 def _parts() -> list[Slot]:
     return [RECIPES[family["recipes"][0]].surrogate for family in families()]
 
 
-def _at(ratios: Any, part: Slot, advantage: float) -> dict[str, list[float]] | None:
+def _curve_at(ratios: Any, part: Slot, advantage: float) -> dict[str, list[float]] | None:
     if part.kernel in OF_A_BATCH:
         return None
     curve = surrogate_at(part, ratios, advantage)

@@ -10,7 +10,7 @@ from little_exercise import EXERCISE, RIGHT, mean_row
 from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.problem import Case, Drawn, Holds
 
@@ -147,7 +147,7 @@ def _every_check(folder):
     kinds = {"all": {"name": "Found", "why": "", "cases": [case]}}
     (folder / "mean_row.cases.json").write_text(json.dumps({"kinds": kinds}))
     holds = Holds("Sums", lambda f: None if float(f([[1.0], [3.0]]).sum()) == 2.0 else "no", why="")
-    checks = (*EXERCISE.checks, holds, FromDomain(), *found(str(folder / "mean_row.py")))
+    checks = (*EXERCISE.checks, holds, FromDomain(), *found_cases(str(folder / "mean_row.py")))
     return replace(
         EXERCISE, checks=checks, domain=Domain({"rows": Real("N T", (-1, 1))}, {"N": (1, 3), "T": (1, 3)})
     )

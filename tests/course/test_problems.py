@@ -8,7 +8,7 @@ from student import ROOT
 
 from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.drawn import own_checks
-from grpo_ref.course.grading.found import Found
+from grpo_ref.course.grading.found_cases import FoundCases
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.matrix import kill_matrix, near_misses
 from grpo_ref.course.grading.problem import AS_GIVEN
@@ -33,7 +33,7 @@ def test_the_reference_and_right_answers_in_other_styles_pass(problem):
 @EACH
 def test_hidden_cases_lie_within_what_the_statement_allows(problem):
     kinds = problem.domain.arguments
-    for given in (each for check in problem.checks if isinstance(check, Found) for each in check.inputs):
+    for given in (each for check in problem.checks if isinstance(check, FoundCases) for each in check.inputs):
         values = dict(zip(kinds, given.arguments, strict=False)) | given.keywords
         for name, kind in kinds.items():
             if isinstance(kind, Real) and not kind.padding and name in values and not given.raises:

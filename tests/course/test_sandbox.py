@@ -15,8 +15,8 @@ from hostile import HONEST, HOSTILE
 from little_exercise import RIGHT
 
 from grpo_ref.course.grading import confine, nursery
-from grpo_ref.course.grading.room import Limits
 from grpo_ref.course.grading.sandbox import Sandbox
+from grpo_ref.course.grading.sandbox_interface import Limits
 
 ROOT = Path(__file__).parents[2]
 
@@ -129,7 +129,7 @@ def test_an_endless_loop_ends_with_the_judge(tmp_path):
     path.write_text("def loop():\n    print('looping')\n    while True: pass")
     program = (
         "import sys, threading, time\nfrom pathlib import Path\n"
-        "from grpo_ref.course.grading.room import Limits\n"
+        "from grpo_ref.course.grading.sandbox_interface import Limits\n"
         "from grpo_ref.course.grading.sandbox import Sandbox\n"
         "with Sandbox(Path(sys.argv[1]), Limits(seconds=1000, total=1000)) as sandbox:\n"
         "    sandbox.load()\n    print('loaded', flush=True)\n    sandbox.call('loop', [], {})"
@@ -176,7 +176,7 @@ def test_what_an_answer_starts_ends_with_it(tmp_path):
     with Sandbox(path) as sandbox:
         reply = sandbox.call("hide", [], {})
         started = descendants(os.getpid())
-        nursery = sandbox.room.nursery.process.pid
+        nursery = sandbox.backend.nursery.process.pid
     if not reply.ok:
         assert "BlockingIOError" in reply.kinds  # further processes are not allowed here at all
     begun = time.monotonic()
@@ -262,10 +262,10 @@ def test_one_answer_leaves_nothing_to_the_next(tmp_path):
         "    return [hasattr(np, 'tampered'), 'LEFT' in os.environ, os.path.exists(other)]"
     )
     with Sandbox(first) as sandbox:
-        work, nursery = sandbox.call("answer", [], {}).value, sandbox.room.nursery
+        work, nursery = sandbox.call("answer", [], {}).value, sandbox.backend.nursery
     with Sandbox(second) as sandbox:
         assert sandbox.call("answer", [work], {}).value == [False, False, False]
-        assert sandbox.room.nursery is nursery
+        assert sandbox.backend.nursery is nursery
 
 
 def test_two_sandboxes_at_a_time(tmp_path):
@@ -274,7 +274,7 @@ def test_two_sandboxes_at_a_time(tmp_path):
     with Sandbox(path) as one, Sandbox(path) as other:
         one.start(), other.start()
         assert [each.call("answer", [n], {}).value for n, each in enumerate((one, other))] == [0, 1]
-        assert one.room.nursery is not other.room.nursery
+        assert one.backend.nursery is not other.backend.nursery
 
 
 def test_the_protection_is_said(judged, tmp_path):
@@ -389,11 +389,11 @@ def test_a_process_that_was_started_is_waited_for(tmp_path):
     path.write_text(RIGHT)
     with Sandbox(path) as sandbox:
         sandbox.start()
-        started = sandbox.room.pipes
+        started = sandbox.backend.pipes
         assert sandbox.load().ok
-        assert sandbox.room.pipes is started
+        assert sandbox.backend.pipes is started
         assert sandbox.load().value == ["mean_row"]
-        assert sandbox.room.pipes is not started
+        assert sandbox.backend.pipes is not started
 
 
 def test_a_call_may_be_given_less_time(tmp_path):

@@ -10,11 +10,11 @@ import numpy as np
 
 from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, symbol
-from grpo_ref.course.grading.found import Input
+from grpo_ref.course.grading.found_cases import Input
 from grpo_ref.course.grading.judge import difference
 from grpo_ref.course.grading.problem import Calls, Check, Problem, Raised
-from grpo_ref.course.grading.room import Limits
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
+from grpo_ref.course.grading.sandbox_interface import Limits
 
 RUNNER = Path(__file__).with_name("runner.py")
 SECONDS = 1.0
@@ -46,7 +46,7 @@ class Tried:
     nearest: float
 
     @property
-    def told_apart(self) -> list[int]:
+    def wrong_on(self) -> list[int]:
         """Indices of the inputs on which the answer is wrong."""
         return [position for position, verdict in enumerate(self.verdicts) if verdict == WRONG]
 

@@ -7,7 +7,7 @@ from typing import Any
 from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.run import FrozenCase, Left, Outcome
 from grpo_ref.course.grading.diagnosis import SUFFIX as MISTAKES
-from grpo_ref.course.grading.found import SUFFIX, frozen
+from grpo_ref.course.grading.found_cases import SUFFIX, frozen
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.layout import problem_file
 from grpo_ref.files import replace_text

@@ -16,7 +16,7 @@ from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.diagnosis import RIGHT, Mistake
 from grpo_ref.course.grading.domain.domain import Draw
 from grpo_ref.course.grading.drawn import own_checks
-from grpo_ref.course.grading.found import Input
+from grpo_ref.course.grading.found_cases import Input
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.report import DEFAULT_SEED
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
@@ -228,7 +228,7 @@ def _trials(
         key = fingerprint("trial", context, wrong.text)
         if (known := store.get(key)) is None:
             trial = bench.trial(wrong.text, ENOUGH)
-            known = [trial.told_apart, trial.nearest]
+            known = [trial.wrong_on, trial.nearest]
             store.put(key, known)
         result[wrong.text] = known[0], known[1]
         show("search", done, len(made))
@@ -290,7 +290,7 @@ def _sequences(
     cases: list[FrozenCase] = []
     for wrong in forgetful:
         bench.learn(_inputs([*before, *cases]))
-        if not bench.trial(wrong.text).told_apart:
+        if not bench.trial(wrong.text).wrong_on:
             stretch = _stretch(wrong, candidates, rights, bench)
             cases += [FrozenCase(candidate, "state", {wrong.operator: 1}) for candidate in stretch]
     return cases
@@ -302,12 +302,12 @@ def _stretch(
     """Return two inputs with the same numbers, or else the shortest tried start of the pool that fails."""
     for pair in _turned(candidates, rights):
         bench.learn([each.input for each in pair])
-        if bench.trial(wrong.text).told_apart:
+        if bench.trial(wrong.text).wrong_on:
             return pair
     length = 2
     while length <= LONGEST_STRETCH:
         bench.learn([each.input for each in candidates[:length]])
-        if bench.trial(wrong.text).told_apart:
+        if bench.trial(wrong.text).wrong_on:
             return candidates[:length]
         length *= 2
     return []

@@ -181,7 +181,7 @@ class ClassWork:
         ours = {self.results.path(student).name for student in self.students}
         return sorted(path.name for path in self.results.students.glob("*.json") if path.name not in ours)
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Summarize the class in two lines."""
         points = [float(self.results.read(student).get("points", 0.0)) for student in self.students]
         of = sum(map(self.course.points_of, self.course.exercises))

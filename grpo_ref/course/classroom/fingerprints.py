@@ -105,9 +105,9 @@ def _tokens(statement: ast.stmt, names: Mapping[str, str]) -> Iterator[Token]:
     left: list[ast.AST] = [statement]
     while left:
         node = left.pop()
-        told = _told(node, names)
-        yield told
-        if not isinstance(node, ast.Attribute) or told == f".{node.attr}":
+        token = _token(node, names)
+        yield token
+        if not isinstance(node, ast.Attribute) or token == f".{node.attr}":
             left += reversed([child for child in _children(node) if not isinstance(child, UNTOLD)])
 
 
@@ -132,7 +132,7 @@ def _kind(node: ast.AST) -> str:
     return f"{type(node).__name__} {getattr(called, 'attr', '')}"
 
 
-def _told(node: ast.AST, names: Mapping[str, str]) -> Token:
+def _token(node: ast.AST, names: Mapping[str, str]) -> Token:
     match node:
         case ast.Name(id=name):
             known = names.get(name) or (name if name in BUILTINS else "")

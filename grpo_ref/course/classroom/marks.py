@@ -103,8 +103,8 @@ def marks_of(
     parts, notes = [], []
     for assignment in course.assignments:
         has_points = any(graded[name][0] for name in assignment.exercises)
-        days, told = _days_late(assignment, course, overrides, submitted) if has_points else (0, [])
-        notes += told
+        days, remarks = _days_late(assignment, course, overrides, submitted) if has_points else (0, [])
+        notes += remarks
         found = dict(_exercise_marks(assignment, graded, course, days))
         found |= _decided(found, overrides)
         exercises |= found

@@ -55,8 +55,8 @@ def given(node: ast.stmt, changed: Mapping[str, set[str]] | None = None) -> set[
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {each.asname or each.name.partition(".")[0] for each in node.names}
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        told = [*node.decorator_list, *(node.bases if isinstance(node, ast.ClassDef) else ())]
-        names = set().union(*(_bases(each.func if isinstance(each, ast.Call) else each) for each in told))
+        headers = [*node.decorator_list, *(node.bases if isinstance(node, ast.ClassDef) else ())]
+        names = set().union(*(_bases(each.func if isinstance(each, ast.Call) else each) for each in headers))
         return {node.name, *names}.union(*(changed.get(name, ()) for name in names))
     if isinstance(node, ast.Assign | ast.Delete):
         return set().union(*map(_bases, node.targets))

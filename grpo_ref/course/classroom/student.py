@@ -13,7 +13,7 @@ from grpo_ref.course.contents import course
 from grpo_ref.course.grading.grade import grade, not_started
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.report import FAILED, Report
-from grpo_ref.course.grading.sandbox import MakeRoom, Sandbox
+from grpo_ref.course.grading.sandbox import MakeBackend, Sandbox
 from grpo_ref.course.grading.wasm import Wasm
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.problems import PROBLEMS
@@ -133,7 +133,7 @@ class _Grading:
     folder: Path
     until: float
 
-    def report(self, name: str, make_room: MakeRoom) -> Report:
+    def report(self, name: str, make_room: MakeBackend) -> Report:
         """Return the report on one exercise, whose answer runs in a sandbox of this kind."""
         problem, text = PROBLEMS[name], self.answers.get(name)
         if text is None or text == _starter(name):

@@ -81,7 +81,7 @@ def command(
         f"{solved} of {len(reports)} solved, {reached:g} of {total} points (seed {seed})", err=to_stderr
     )
     if missing := [name for name in chosen if not workbook.path(name).is_file()]:
-        click.echo(_told_missing(workbook, missing), err=to_stderr)
+        click.echo(_missing_files_text(workbook, missing), err=to_stderr)
     if protection := protection_text(reports):
         click.echo(textwrap.fill(protection, columns()), err=to_stderr)
     if json_path is not None:
@@ -89,7 +89,7 @@ def command(
     context.exit(0 if solved == len(reports) else 1)
 
 
-def _told_missing(workbook: Workbook, missing: list[str]) -> str:
+def _missing_files_text(workbook: Workbook, missing: list[str]) -> str:
     counted = f"{len(missing)} files are" if len(missing) > 1 else f"{workbook.path(missing[0])} is"
     return f"{counted} missing; to write missing files, run: grpo-ref init {workbook.folder}"
 

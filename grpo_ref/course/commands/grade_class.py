@@ -135,7 +135,7 @@ def command(
         _fill(work, gradebook, column)
     if others := work.others():
         click.echo(f"in students/ but not in this class, left unchanged: {', '.join(others)}", err=True)
-    click.echo(work.told())
+    click.echo(work.summary())
 
 
 def _work(

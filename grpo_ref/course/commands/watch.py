@@ -86,7 +86,7 @@ class Latest(NamedTuple):
     """The report that was shown last: its exercise, its text, and the time."""
 
     exercise: str
-    told: str
+    text: str
     when: float
 
     def is_new(self) -> bool:
@@ -117,11 +117,11 @@ class Screen:
           before: text to show above the report.
         """
         report = self._report(self.exercise)
-        told = report_text(report, plain=self.plain)
-        self.latest = Latest(self.exercise, told, time.monotonic())
+        text = report_text(report, plain=self.plain)
+        self.latest = Latest(self.exercise, text, time.monotonic())
         if report.status == NOT_STARTED:
-            told = f"{self._statement()}\n\n{told}"
-        self.show(before + told)
+            text = f"{self._statement()}\n\n{text}"
+        self.show(before + text)
 
     def _report(self, name: str) -> "grpo_ref.course.Report":
         """Grade one exercise, store its points and return the report. The key q quits while it is graded."""
@@ -162,11 +162,11 @@ class Screen:
         saved = [name for name in names if self.workbook.path(name).is_file()]
         if saved and self.exercise not in saved:
             self.exercise = saved[-1]
-        above = [] if self.latest.exercise in names or not self.latest.is_new() else [self.latest.told]
+        above = [] if self.latest.exercise in names or not self.latest.is_new() else [self.latest.text]
         others = [self._report(name) for name in saved if name != self.exercise]
         above += [report_text(report, plain=self.plain) for report in others]
         if self.exercise in names:
-            self.grade("".join(f"{told}\n\n" for told in above))
+            self.grade("".join(f"{text}\n\n" for text in above))
 
     def key(self, key: str) -> bool:
         """Do the action of a key. Return False if the student quits."""

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.found import SUFFIX as CASES
-from grpo_ref.course.grading.found import Found, Input
+from grpo_ref.course.grading.found_cases import SUFFIX as CASES
+from grpo_ref.course.grading.found_cases import FoundCases, Input
 from grpo_ref.course.grading.judge import agree
 from grpo_ref.course.grading.problem import Function, Problem, copied
 from grpo_ref.course.grading.submission import Call
@@ -140,7 +140,7 @@ def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[st
     nothing = "", tuple("" for _ in tested)
     if not any(wrong.values()):
         return nothing
-    suspects = [*_written(problem, tested), *_kept(problem, tested)]
+    suspects = [*_authored_suspects(problem, tested), *_stored_suspects(problem, tested)]
     whole = next((each.sentence for each in suspects if _is_like(each, tested)), "")
     if whole:
         return whole, nothing[1]
@@ -201,7 +201,7 @@ def _named(explained: Mapping[str, Sequence[str]], evidence: Mapping[str, int]) 
         named |= {name: best for name in explained[best] if name not in named}
 
 
-def _written(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
+def _authored_suspects(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
     """Return the author's wrong answers, to be called with all inputs of the student's function."""
     returned = {each.name: [call for call in each.calls if not call.raised] for each in tested}
 
@@ -221,10 +221,10 @@ def _gives(function: Function, rtol: float, call: Call) -> bool:
         return False
 
 
-def _kept(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
+def _stored_suspects(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
     """Return the wrong answers that are stored as data, compared on the hidden cases."""
     ours = {each.name: _signature(each, problem.rtol) for each in tested if each.inputs}
-    path = next((check.path for check in problem.checks if isinstance(check, Found)), None)
+    path = next((check.path for check in problem.checks if isinstance(check, FoundCases)), None)
     if path is None:
         return []
     suspects = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.found import Found, Input, try_input
+from grpo_ref.course.grading.found_cases import FoundCases, Input, try_input
 from grpo_ref.course.grading.problem import Calls, Check, Failure, Problem, Raised, Submission
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, rights_of
 
@@ -79,4 +79,4 @@ def is_noise(value: Any) -> bool:
 
 def own_checks(problem: Problem) -> list[Check]:
     """Return the checks that an author wrote, without those made from found cases or from the domain."""
-    return [check for check in problem.checks if not isinstance(check, Found | FromDomain)]
+    return [check for check in problem.checks if not isinstance(check, FoundCases | FromDomain)]

@@ -10,7 +10,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from grpo_ref.course.grading.diagnosis import Tested, diagnosed
-from grpo_ref.course.grading.found import Found
+from grpo_ref.course.grading.found_cases import FoundCases
 from grpo_ref.course.grading.problem import (
     AS_GIVEN,
     Case,
@@ -98,13 +98,17 @@ def _examine(
     results, tested = [], []
     for at, check in enumerate(problem.checks):
         _announce(witness, problem.checks, at)
-        before, called, told = len(submission.warnings), len(witness.calls), len(submission.printed())
+        before, called, printed_before = (
+            len(submission.warnings),
+            len(witness.calls),
+            len(submission.printed()),
+        )
         result = _run(check, witness, problem, seed, on_error)
         if result is None:
             return not_started(problem, seed)
-        warnings, printed = _distinct(submission.warnings[before:]), submission.printed()[told:]
+        warnings, printed = _distinct(submission.warnings[before:]), submission.printed()[printed_before:]
         results.append(replace(result, warnings=warnings, printed=printed))
-        inputs = check.inputs if isinstance(check, Found) else ()
+        inputs = check.inputs if isinstance(check, FoundCases) else ()
         tested.append(Tested(check.name, result.passed, witness.calls[called:], inputs))
     witness.announce(())
     diagnosis, likely, found = "", ("",) * len(tested), ""
@@ -193,17 +197,17 @@ def _run(
         check.run(witness, problem, seed)
     except Failure as failure:
         cause = failure.__cause__
-        told = failure.got, failure.wrong
-        got, wrong = _told(cause) if isinstance(cause, Raised) and _is_ended(cause) else told
-        result = CheckResult(check.name, False, failure.called, got, wrong, _about(check))
+        texts = failure.got, failure.wrong
+        got, wrong = _got_and_wrong(cause) if isinstance(cause, Raised) and _is_ended(cause) else texts
+        result = CheckResult(check.name, False, failure.called, got, wrong, _purpose(check))
         return replace(result, raised=isinstance(cause, Raised))
     except Raised as raised:
         if "NotImplementedError" in raised.kinds:
             return None
         if on_error is not None and raised.__cause__ is not None:
             on_error(check.name, raised.__cause__)
-        got, wrong = _told(raised)
-        return CheckResult(check.name, False, witness.called, got, wrong, _about(check), raised=True)
+        got, wrong = _got_and_wrong(raised)
+        return CheckResult(check.name, False, witness.called, got, wrong, _purpose(check), raised=True)
     except Exception as error:
         return _stumbled(check, witness, problem, seed, error)
     return CheckResult(check.name, True)
@@ -223,15 +227,15 @@ def _stumbled(check: Check, witness: Witness, problem: Problem, seed: int, error
             check.name, False, witness.called, wrong=f"{BROKEN}: {what}; please report it to the course"
         )
     wrong = f"expected a value as described in the statement, but using this value failed ({what})"
-    return CheckResult(check.name, False, witness.called, witness.returned, wrong, _about(check))
+    return CheckResult(check.name, False, witness.called, witness.returned, wrong, _purpose(check))
 
 
-def _about(check: Check) -> str:
+def _purpose(check: Check) -> str:
     """Return the purpose of the check; "" for a hidden case, because its text derives the expected value."""
     return "" if isinstance(check, Case) and not check.shown else check.why
 
 
-def _told(raised: Raised) -> tuple[str, str]:
+def _got_and_wrong(raised: Raised) -> tuple[str, str]:
     """Return what was raised and what is wrong. The first is empty if the process was ended, since nothing
     was raised then.
     """
@@ -245,7 +249,7 @@ def _is_ended(raised: Raised) -> bool:
 
 
 def _unloadable(problem: Problem, reply: Reply, printed: str, seed: int) -> Report:
-    got, wrong = _told(Raised(reply.kinds, reply.message, reply.lines))
+    got, wrong = _got_and_wrong(Raised(reply.kinds, reply.message, reply.lines))
     wrong = f"it could not be loaded{f': {wrong}' if not got else ''}"
     name = "The file can be loaded"
     result = CheckResult(name, False, got=got, wrong=wrong, raised=True, printed=printed)

@@ -167,11 +167,11 @@ def _unlike(ours: Floats, theirs: Floats) -> Difference | None:
     finite = np.isfinite(theirs)
     strange = finite & ~np.isfinite(ours)
     if strange.any():
-        return Difference("finite", f"expected finite numbers, got {_first(ours, strange)}")
+        return Difference("finite", f"expected finite numbers, got {_first_wrong(ours, strange)}")
     strange = ~finite & ~((np.isnan(ours) & np.isnan(theirs)) | (ours == theirs))
     if strange.any():
         return Difference(
-            "finite", f"expected a different value (NaN or infinite), got {_first(ours, strange)}"
+            "finite", f"expected a different value (NaN or infinite), got {_first_wrong(ours, strange)}"
         )
     return None
 
@@ -191,23 +191,23 @@ def _unequal(ours: Floats, theirs: Floats, bound: float) -> Difference | None:
         return None
     first = tuple(np.argwhere(wrong)[0])
     direction = "large" if ours[first] > theirs[first] else "small"
-    return Difference("value", _told(ours, wrong, f"is too {direction}"))
+    return Difference("value", _describe_wrong(ours, wrong, f"is too {direction}"))
 
 
 def _truth(got: Any, wrong: Any, among_truths: bool) -> Difference:
     """Return the difference for truth values that are wrong, or that were returned instead of numbers."""
     if not among_truths:
         return Difference("type", "expected numbers, got truth values that are not equal to them")
-    return Difference("value", _told(got, wrong, "is not right"))
+    return Difference("value", _describe_wrong(got, wrong, "is not right"))
 
 
-def _told(values: Any, wrong: Any, verdict: str) -> str:
+def _describe_wrong(values: Any, wrong: Any, verdict: str) -> str:
     """Describe how many values are wrong, and the first wrong value.
 
-    >>> _told(np.array([1.0, 2.0, 3.0]), np.array([True, False, True]), "is too large")
+    >>> _describe_wrong(np.array([1.0, 2.0, 3.0]), np.array([True, False, True]), "is too large")
     '2 of 3 are wrong; the first, 1.0 at index [0], is too large'
     """
-    first = _first(values, wrong)
+    first = _first_wrong(values, wrong)
     return (
         f"{wrong.sum()} of {wrong.size} are wrong; the first, {first}, {verdict}"
         if wrong.size > 1
@@ -215,7 +215,7 @@ def _told(values: Any, wrong: Any, verdict: str) -> str:
     )
 
 
-def _first(values: Any, bad: Any) -> str:
+def _first_wrong(values: Any, bad: Any) -> str:
     """Return the first of the bad values, with its index."""
     first = tuple(int(i) for i in np.argwhere(bad)[0])
     number = repr(values[first].item())

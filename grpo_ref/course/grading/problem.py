@@ -402,10 +402,10 @@ def _joined(texts: list[str], length: int) -> str:
     return ", ".join(texts + [f"... ({length} items)"] * (length > len(texts)))
 
 
-def told_apart(left: Any, right: Any) -> tuple[str, str]:
+def distinct_texts(left: Any, right: Any) -> tuple[str, str]:
     """Format two values with as many digits as are needed to see the difference.
 
-    >>> told_apart(np.array([0.6931471]), np.array([0.6931473]))
+    >>> distinct_texts(np.array([0.6931471]), np.array([0.6931473]))
     ('[0.6931471]', '[0.6931473]')
     """
     for digits in range(DIGITS, MOST_DIGITS):
@@ -430,7 +430,7 @@ def _compare(
     called = format_call(problem.function, arguments, keywords)
     if not shown:
         raise Failure(called, format_value(value), found.text)
-    returned, due = told_apart(value, expected)
+    returned, due = distinct_texts(value, expected)
     raise Failure(called, returned, f"{found.text}; expected {due}")
 
 

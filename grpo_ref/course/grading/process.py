@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from grpo_ref.course.grading import nursery
-from grpo_ref.course.grading.room import (
+from grpo_ref.course.grading.sandbox_interface import (
     DIED,
     FLOOD,
     OUTPUT_LIMIT,
@@ -32,7 +32,7 @@ CHUNK = 1 << 16
 
 
 class Process:
-    """A sandbox (see `room.Room`) that is a process."""
+    """A sandbox (see `sandbox_interface.SandboxBackend`) that is a process."""
 
     def __init__(self, submission: Path, limits: Limits) -> None:
         self.submission, self.limits = submission, limits

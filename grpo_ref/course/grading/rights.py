@@ -10,7 +10,7 @@ import numpy as np
 
 from grpo_ref.course.grading.domain.arguments import evaluated
 from grpo_ref.course.grading.domain.domain import Domain, Draw
-from grpo_ref.course.grading.found import Input
+from grpo_ref.course.grading.found_cases import Input
 from grpo_ref.course.grading.judge import agree
 from grpo_ref.course.grading.problem import Function, Problem, copied
 

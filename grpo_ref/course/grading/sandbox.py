@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from grpo_ref.course import grading
 from grpo_ref.course.grading.process import Process
-from grpo_ref.course.grading.room import (
+from grpo_ref.course.grading.sandbox_interface import (
     DIED,
     FLOOD,
     OUTPUT_LIMIT,
@@ -23,7 +23,7 @@ from grpo_ref.course.grading.room import (
     TOO_MUCH,
     Answer,
     Limits,
-    Room,
+    SandboxBackend,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LONGEST_TEXT, MOST_TEXTS = 2000, 20
 """Largest number of characters of an error's message that are kept, and of lines or warnings."""
 PROBLEMS = {TOO_MUCH: "the returned value is too large", FLOOD: "too much was printed; print less"}
-MakeRoom = Callable[[Path, Limits], Room]
+MakeBackend = Callable[[Path, Limits], SandboxBackend]
 
 
 @dataclass(frozen=True)
@@ -73,18 +73,18 @@ class Sandbox:
         self,
         submission: Path,
         limits: Limits | None = None,
-        make_room: MakeRoom = Process,
+        make_room: MakeBackend = Process,
         text: bytes | None = None,
     ) -> None:
         self.submission, self.limits, self.text = submission.resolve(), limits or Limits(), text
-        self.room = make_room(self.submission, self.limits)
+        self.backend = make_room(self.submission, self.limits)
         self.is_open = self.is_starting = False
         self.output, self.seconds, self.left = b"", self.limits.seconds, self.limits.total
 
     @property
     def protection(self) -> str:
         """Description of what the file is kept from."""
-        return self.room.protection
+        return self.backend.protection
 
     def __enter__(self) -> Self:
         return self
@@ -92,7 +92,7 @@ class Sandbox:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.room.leave()
+        self.backend.leave()
 
     def start(self) -> None:
         """Begin to open a sandbox and do not wait for it.
@@ -100,7 +100,7 @@ class Sandbox:
         The first time, most of this is the import of NumPy. The judge can import NumPy for itself in the same
         time.
         """
-        self.room.begin()
+        self.backend.begin()
         self.is_open, self.is_starting = False, True
 
     def load(self) -> Reply:
@@ -112,9 +112,9 @@ class Sandbox:
             self.start()
         self.is_starting, self.is_open = False, True
         seconds = min(self.limits.start_seconds, self.left)
-        answer = self._heard(self.room.wait())
+        answer = self._heard(self.backend.wait())
         if not answer.problem:
-            answer = self._timed(self.room.load, self._source(), seconds)
+            answer = self._timed(self.backend.load, self._source(), seconds)
         reply = self._reply(answer, f"loading the file took more than {seconds:.2g} s")
         if not reply.ok:
             self._end()
@@ -131,7 +131,7 @@ class Sandbox:
             if not loaded.ok:
                 return loaded
         seconds = min(self.seconds, self.left)
-        answer = self._timed(self.room.ask, grading.wire.request(function, arguments, keywords), seconds)
+        answer = self._timed(self.backend.ask, grading.wire.request(function, arguments, keywords), seconds)
         return self._reply(answer, f"no answer after {seconds:.2g} s")
 
     def call_together(self, function: str, calls: "Calls") -> list[Reply]:
@@ -144,7 +144,7 @@ class Sandbox:
             return []
         requests = (grading.wire.request(function, arguments, keywords) for arguments, keywords in calls)
         begun = time.monotonic()
-        answer = self.room.ask_together(requests, min(self.seconds, self.left))
+        answer = self.backend.ask_together(requests, min(self.seconds, self.left))
         self.left -= time.monotonic() - begun
         if answer is None or (answer.printed and not answer.problem):
             return []
@@ -196,12 +196,12 @@ class Sandbox:
         if answer.problem == TIMED_OUT:
             self._end()
             return Reply(False, kinds=(TIMED_OUT,), message=too_long)
-        message = PROBLEMS.get(answer.problem) or self.room.last_words()
+        message = PROBLEMS.get(answer.problem) or self.backend.last_words()
         self._end()
         return Reply(False, kinds=(DIED,), message=message)
 
     def _end(self) -> None:
-        self.room.end()
+        self.backend.end()
         self.is_open = self.is_starting = False
 
 

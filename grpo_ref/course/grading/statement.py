@@ -96,8 +96,8 @@ def _grading(problem: Problem) -> str:
 
 def _constraints(problem: Problem) -> str:
     """List the conditions on several arguments together, then the author's lines."""
-    told = problem.domain.constraints if problem.domain is not None else ""
-    return "\n".join(filter(None, (told, problem.constraints)))
+    from_domain = problem.domain.constraints if problem.domain is not None else ""
+    return "\n".join(filter(None, (from_domain, problem.constraints)))
 
 
 def _each(problem: Problem) -> str:

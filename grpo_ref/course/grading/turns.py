@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from grpo_ref.course.grading.room import DIED, FLOOD, TIMED_OUT, TOO_MUCH, Answer, Limits
+from grpo_ref.course.grading.sandbox_interface import DIED, FLOOD, TIMED_OUT, TOO_MUCH, Answer, Limits
 
 FUEL = 6 * 10**9
 """Instructions that count as one second: about as many as run in one second on an idle machine."""
@@ -58,7 +58,7 @@ class Interpreter(Protocol):
 
 
 class Turns:
-    """A sandbox (see `room.Room`) for one student's file.
+    """A sandbox (see `sandbox_interface.SandboxBackend`) for one student's file.
 
     Args:
       submission: the student's file.

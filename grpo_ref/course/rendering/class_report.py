@@ -95,8 +95,8 @@ def _scores(results: Sequence[Row], found: Scores) -> str:
         "upper quartile": found.upper,
         "standard deviation": found.spread,
     }
-    told = ", ".join(f"{name} {value:.1f}" for name, value in numbers.items())
-    caption = f"Points of {len(found.points)} students, of {found.of:g}: {told}."
+    statistics = ", ".join(f"{name} {value:.1f}" for name, value in numbers.items())
+    caption = f"Points of {len(found.points)} students, of {found.of:g}: {statistics}."
     from grpo_ref.course.classroom.figures import scores_figure
     from grpo_ref.plots import as_svg
 

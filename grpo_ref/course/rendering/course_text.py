@@ -32,9 +32,9 @@ def overview(workbook: Workbook, *, plain: bool = False) -> str:
     progress, solved = workbook.progress, len(workbook.solved())
     points = sum(progress.points.get(name, 0.0) for name in EXERCISES)
     total = sum(exercise.points for exercise in EXERCISES.values())
-    told = f"{solved} of {len(EXERCISES)} solved, {points:g} of {total} points"
+    summary = f"{solved} of {len(EXERCISES)} solved, {points:g} of {total} points"
     if plain:
-        return f"{told}."
-    width = min(WIDTH, max(0, columns() - len(told) - len("[] ")))
+        return f"{summary}."
+    width = min(WIDTH, max(0, columns() - len(summary) - len("[] ")))
     filled = width * solved // len(EXERCISES)
-    return f"[{'#' * filled}{'-' * (width - filled)}] {told}"
+    return f"[{'#' * filled}{'-' * (width - filled)}] {summary}"

@@ -77,8 +77,8 @@ def exercise_markdown(exercise: Row) -> str:
 def _warned(exercise: Row) -> str:
     """Return the warnings that are not already shown with a failed test."""
     failed = [test for test in exercise["tests"] if not test["passed"]][:FAILURES]
-    told = {warning for test in failed for warning in test["warnings"]}
-    return "\n".join(warning for warning in exercise["warnings"] if warning not in told)
+    shown = {warning for test in failed for warning in test["warnings"]}
+    return "\n".join(warning for warning in exercise["warnings"] if warning not in shown)
 
 
 def _failure(test: Row) -> str:

@@ -70,10 +70,10 @@ def _verdict(result: CheckResult, plain: bool) -> str:
 
 def _indented(rows: Mapping[str, str], plain: bool) -> list[str]:
     """Return the rows under a verdict, without empty ones."""
-    told = {name: text for name, text in rows.items() if text}
+    shown = {name: text for name, text in rows.items() if text}
     if plain:
-        return [f"{name.capitalize()}: {text}" for name, text in told.items()]
-    return [textwrap.indent(_row(name, _narrowed(text)), " " * 8) for name, text in told.items()]
+        return [f"{name.capitalize()}: {text}" for name, text in shown.items()]
+    return [textwrap.indent(_row(name, _narrowed(text)), " " * 8) for name, text in shown.items()]
 
 
 def _narrowed(text: str) -> str:

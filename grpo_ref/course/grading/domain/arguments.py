@@ -170,8 +170,8 @@ class Real:
             ways["whole numbers"] = _rounded(*self.within)
         low, high = self.within
         for special in (*self.at, *([0] if low <= 0 <= high and 0 not in self.at else [])):
-            ways[f"some are {special}"] = _at(special, 0.0, ranges[0])
-            ways[f"some are nearly {special}"] = _at(special, 1.0, ranges[0])
+            ways[f"some are {special}"] = _near_special(special, 0.0, ranges[0])
+            ways[f"some are nearly {special}"] = _near_special(special, 1.0, ranges[0])
         if low <= 0 <= high:
             offsets = min(first for first, _ in ranges), max(last for _, last in ranges)
             ways["of every size"] = _of_every_size(*(offsets if self.near else self.within))
@@ -468,7 +468,7 @@ def _rounded(low: float, high: float) -> Callable[[Context, Shape], Floats]:
     return lambda context, shape: first + np.floor(context.source.reals(0.0, max(count, 1.0) - 1e-9, shape))
 
 
-def _at(special: float | str, hairs: float, usual: Range) -> Callable[[Context, Shape], Floats]:
+def _near_special(special: float | str, hairs: float, usual: Range) -> Callable[[Context, Shape], Floats]:
     """Put about half of the numbers at a special value, or very near it, and sample the others as usual."""
 
     def draw(context: Context, shape: Shape) -> Floats:
@@ -608,6 +608,6 @@ def _refused_text(refused: Sequence[Any]) -> str:
     )
 
 
-def _any_of(words: Sequence[str]) -> str:
-    """List the words, with "or" before the last."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+def _any_of(options: Sequence[str]) -> str:
+    """List the options, with "or" before the last."""
+    return options[0] if len(options) == 1 else f"{', '.join(options[:-1])} or {options[-1]}"

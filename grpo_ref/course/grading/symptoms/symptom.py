@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats
-from grpo_ref.course.grading.found import changed
+from grpo_ref.course.grading.found_cases import changed
 from grpo_ref.course.grading.judge import agree, difference
 from grpo_ref.course.grading.problem import Function, Problem, Raised, copied
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, rights_of
@@ -240,13 +240,13 @@ def _where(problem: Problem, judged: Sequence[Judged], more: Callable[[], Sequen
     wrong = [each for each in judged if each.is_wrong]
     by_call = _rule(problem, judged, more, _calls) if len(wrong) <= NEARLY_ALL * len(judged) else None
     if by_call is not None and by_call.is_exact:
-        return _told(f"{_verb(wrong)} exactly where {by_call.text}", by_call, "calls", wrong)
+        return _rule_sentence(f"{_verb(wrong)} exactly where {by_call.text}", by_call, "calls", wrong)
     by_entry = _rule(problem, judged, more, _entries)
     if by_entry is not None:
         start = "Exactly those entries are wrong" if by_entry.is_exact else "Entries are wrong only"
-        return _told(f"{start} where {by_entry.text}", by_entry, "entries", wrong)
+        return _rule_sentence(f"{start} where {by_entry.text}", by_entry, "entries", wrong)
     if by_call is not None:
-        return _told(f"{_verb(wrong)} only where {by_call.text}", by_call, "calls", wrong)
+        return _rule_sentence(f"{_verb(wrong)} only where {by_call.text}", by_call, "calls", wrong)
     return _anywhere(judged, wrong)
 
 
@@ -312,14 +312,14 @@ def _anywhere(judged: Sequence[Judged], wrong: Sequence[Judged]) -> str:
     return " ".join(filter(None, (f"{verb} {such}", near)))
 
 
-def _told(start: str, rule: Rule, unit: str, wrong: Sequence[Judged]) -> str:
+def _rule_sentence(start: str, rule: Rule, unit: str, wrong: Sequence[Judged]) -> str:
     such = (
         f"{rule.wrong} of {rule.covered} such {unit}"
         if not rule.is_exact
         else f"all {rule.wrong} such {unit}"
     )
-    told = f"{start}: in {such} that were tried, and in none of the {rule.others} others."
-    return " ".join(filter(None, (told, likeness([each.values for each in wrong]))))
+    sentence = f"{start}: in {such} that were tried, and in none of the {rule.others} others."
+    return " ".join(filter(None, (sentence, likeness([each.values for each in wrong]))))
 
 
 def _verb(wrong: Sequence[Judged]) -> str:

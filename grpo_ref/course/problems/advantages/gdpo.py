@@ -19,7 +19,7 @@ from grpo_ref.course.grading.domain.rows import (
     one_axis_before,
 )
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -188,7 +188,7 @@ PROBLEM = Problem(
         Holds("The units of a criterion do not matter", _scale, why="each is divided by its own spread"),
         Unchanged((np.array([[[1.0, 2.0], [0.0, 1.0]]]), np.array([1.0, 0.5]))),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -9,7 +9,7 @@ from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import GROUPS
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -124,7 +124,7 @@ PROBLEM = Problem(
         Holds("Shifting all rewards changes nothing", _shift, why="only differences within a group count"),
         Unchanged((np.array([[0.0, 1.0], [2.0, 4.0]]),)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

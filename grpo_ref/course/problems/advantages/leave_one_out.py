@@ -9,7 +9,7 @@ from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import GROUPS
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Mutant, Problem, Unchanged, changing_inputs
 
 DOMAIN = Domain(
@@ -79,7 +79,7 @@ PROBLEM = Problem(
         ),
         Unchanged((np.array([[1.0, 0.0, 0.0]]),)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

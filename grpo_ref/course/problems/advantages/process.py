@@ -20,7 +20,7 @@ from grpo_ref.course.grading.domain.rows import (
     Pattern,
 )
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -357,7 +357,7 @@ PROBLEM = Problem(
         ),
         Unchanged((REWARDS, ENDS)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

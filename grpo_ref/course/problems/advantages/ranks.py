@@ -9,7 +9,7 @@ from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import GROUPS, HAIRS_APART
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -135,7 +135,7 @@ PROBLEM = Problem(
         Holds("A monotone distortion changes nothing", _monotone, why="only the order counts"),
         Unchanged((np.array([[1.0, 0.0, 3.0]]),)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -9,7 +9,7 @@ from grpo_ref.arrays import masked_sum
 from grpo_ref.course.grading.domain.arguments import Mask, Real, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -124,7 +124,7 @@ PROBLEM = Problem(
         ),
         Unchanged((VALUES, MASK, 4)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

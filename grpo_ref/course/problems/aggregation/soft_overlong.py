@@ -8,7 +8,7 @@ from grpo_ref.arrays import Integers
 from grpo_ref.course.grading.domain.arguments import Context, Made, Whole
 from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 
 
@@ -114,7 +114,7 @@ PROBLEM = Problem(
         Case("A wide ramp", ([5], 10, 10), np.array([-0.5]), why="(10 - 10 - 5) / 10"),
         Unchanged((np.array([9, 12]), 10, 2)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

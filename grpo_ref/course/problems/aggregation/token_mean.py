@@ -9,7 +9,7 @@ from grpo_ref.arrays import masked_sum
 from grpo_ref.course.grading.domain.arguments import Mask, Real
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 
 DOMAIN = Domain(
@@ -97,7 +97,7 @@ PROBLEM = Problem(
         ),
         Unchanged((VALUES, MASK)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -10,7 +10,7 @@ from grpo_ref.aggregation import token_sum
 from grpo_ref.check.mistakes import stages
 from grpo_ref.check.mistakes.toy_loop import RIGHT, normalized
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Holds,
@@ -88,7 +88,7 @@ PROBLEM = Problem(
         Holds("It learns the best arms", learns_bandits, why="an easy and a hard prompt, 150 updates"),
         Unchanged((np.ones((2, 2, 2, 2)), np.full((2, 2, 2), 0.3))),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -11,7 +11,7 @@ from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop
 from grpo_ref.course.grading.domain.arguments import Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -146,7 +146,7 @@ PROBLEM = Problem(
         ),
         Unchanged((np.ones((2, 1, 2, 2)), np.full((2, 1, 2), 0.3))),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -7,7 +7,7 @@ import numpy as np
 from grpo_ref.course.grading.domain.arguments import Context, Made
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.learning.policies.table import policy_of
 
@@ -226,7 +226,7 @@ PROBLEM = Problem(
         Case("Nothing happens", _run("no signal"), "no signal", why="all curves are flat"),
         Unchanged(_run("learning")),
         FromDomain(count=48),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

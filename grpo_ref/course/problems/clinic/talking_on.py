@@ -15,7 +15,7 @@ from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import MIXED, Pattern
 from grpo_ref.course.grading.domain.source import Source
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -169,7 +169,7 @@ PROBLEM = Problem(
         Holds("It learns when to stop", _learns, why="200 updates of 16 completions"),
         Unchanged((np.full((2, 2, 4), 0.3), 2)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

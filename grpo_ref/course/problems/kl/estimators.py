@@ -7,7 +7,7 @@ import numpy as np
 from grpo_ref import penalties
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -91,7 +91,7 @@ PROBLEM = Problem(
         Holds("k1 is unbiased", _k1_unbiased, why="Σ π log(π/πref) is the KL itself"),
         Unchanged((np.log([0.5, 0.25]), np.log([0.25, 0.5]))),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

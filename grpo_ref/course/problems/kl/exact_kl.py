@@ -16,7 +16,7 @@ from grpo_ref.course.grading.domain.distributions import (
 )
 from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Mutant, Problem, Unchanged, changing_inputs
 
 DOMAIN = Domain(
@@ -119,7 +119,7 @@ PROBLEM = Problem(
         Case("A single row", ([0.5, 0.5], [0.75, 0.25]), HALVES, why="one number for one row"),
         Unchanged((P, Q)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

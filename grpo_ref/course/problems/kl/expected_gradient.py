@@ -11,7 +11,7 @@ from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, OFFSET_ROWS, Pattern
 from grpo_ref.course.grading.domain.source import Source
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -185,7 +185,7 @@ PROBLEM = Problem(
         ),
         Unchanged((np.array([0.3, -1.0]), np.log([0.5, 0.5]))),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -7,7 +7,7 @@ import numpy as np
 from grpo_ref import penalties
 from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -125,7 +125,7 @@ PROBLEM = Problem(
         Holds("It is never negative", _never_negative, why="e⁻ᵛ is above its tangent 1 - v"),
         Unchanged((np.log([0.5, 0.25]), np.log([0.25, 0.5]))),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

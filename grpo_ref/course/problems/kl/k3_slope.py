@@ -7,7 +7,7 @@ import numpy as np
 from grpo_ref import penalties
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -105,7 +105,7 @@ PROBLEM = Problem(
         Holds("It is the derivative of k3", _is_the_derivative, why="checked by central differences"),
         Unchanged((np.log([0.5, 0.25]), np.log([0.25, 0.5]))),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

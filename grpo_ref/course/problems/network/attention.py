@@ -6,7 +6,7 @@ import numpy as np
 
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -168,7 +168,7 @@ PROBLEM = Problem(
         Holds("The weights of a token sum to one", _weights_sum_to_one, why="o is a mean of values"),
         Unchanged((QUERIES, KEYS, VALUES)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -7,7 +7,7 @@ import numpy as np
 from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -200,7 +200,7 @@ PROBLEM = Problem(
         ),
         Unchanged((QUERIES, KEYS, VALUES, SLOPE)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

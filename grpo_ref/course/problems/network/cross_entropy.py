@@ -8,7 +8,7 @@ from grpo_ref.course.grading.domain.arguments import Mask, Real, Whole
 from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, NEAR_TIES, OFFSET_ROWS
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -211,7 +211,7 @@ PROBLEM = Problem(
         ),
         Unchanged((LOGITS, TOKENS, MASK)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

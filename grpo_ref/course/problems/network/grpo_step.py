@@ -8,7 +8,7 @@ from grpo_ref.advantages import group_centered, group_normalized
 from grpo_ref.course.grading.domain.arguments import REQUIRED, Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -327,7 +327,7 @@ PROBLEM = Problem(
         Holds("On one batch, the clip takes hold", _is_held_in_the_end, why="that is what it is for"),
         Unchanged((EMBEDDINGS, WEIGHT, TOKENS, MASK, REWARDS, OLD, 1.0)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

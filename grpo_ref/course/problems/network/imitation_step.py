@@ -7,7 +7,7 @@ import numpy as np
 from grpo_ref.course.grading.domain.arguments import REQUIRED, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -216,7 +216,7 @@ PROBLEM = Problem(
         Holds("A text is learned by heart", _learns, why="200 steps on one text of four tokens"),
         Unchanged((EMBEDDINGS, WEIGHT, TOKENS, MASK, 1.0)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -7,7 +7,7 @@ import numpy as np
 from grpo_ref.course.grading.domain.arguments import REQUIRED, Range, Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -415,7 +415,7 @@ PROBLEM = Problem(
         ),
         Unchanged((0, KEYS.tolist(), VALUES.tolist(), *WEIGHTS, 0.5)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

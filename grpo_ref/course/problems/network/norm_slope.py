@@ -15,7 +15,7 @@ from grpo_ref.course.grading.domain.rows import (
     one_axis_before,
 )
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -215,7 +215,7 @@ PROBLEM = Problem(
         Holds("No slope along the row", _longer_is_no_use, why="a longer row has the same direction"),
         Unchanged((X, GAIN, SLOPE)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

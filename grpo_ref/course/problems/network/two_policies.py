@@ -13,7 +13,7 @@ from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -301,7 +301,7 @@ PROBLEM = Problem(
             (np.ones((2, 2)), np.ones((2, 2)), np.eye(2, dtype=int), np.arange(2), np.ones((2, 2, 2)) / 3)
         ),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(RIGHT),

@@ -11,7 +11,7 @@ from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, ONE_FAR_OUT
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -268,7 +268,7 @@ PROBLEM = Problem(
         Holds("It learns to spell", _learns, why="50 steps on eight names"),
         Unchanged((E, W, TEXTS)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(RIGHT),

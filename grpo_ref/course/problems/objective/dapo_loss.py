@@ -10,7 +10,7 @@ from grpo_ref.course.grading.domain.arguments import Mask, Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import GROUPS
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.filters import mixed_groups
 from grpo_ref.loss import policy_loss
@@ -203,7 +203,7 @@ PROBLEM = Problem(
         ),
         Unchanged((NEW, OLD, np.array([[1, 0], [1, 1]]), ONES)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

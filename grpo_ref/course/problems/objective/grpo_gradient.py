@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -169,7 +169,7 @@ PROBLEM = Problem(
         Holds("A step against it lowers the loss", _downhill, why="it is the gradient of a loss"),
         Unchanged((LP, HALF, HALF, A, MASK)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

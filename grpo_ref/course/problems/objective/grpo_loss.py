@@ -9,7 +9,7 @@ from grpo_ref.course.grading.domain.arguments import Mask, Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import CONSTANT, LEVELS, MIXED
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -216,7 +216,7 @@ PROBLEM = Problem(
         ),
         Unchanged((LP, HALF, HALF, A, MASK)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

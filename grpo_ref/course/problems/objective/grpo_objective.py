@@ -10,7 +10,7 @@ from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain, Refusal, Rule
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, SCALED_ROWS
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Holds, Mutant, Problem, Raises, Unchanged
 from grpo_ref.objective import grpo_objective
 
@@ -387,7 +387,7 @@ PROBLEM = Problem(
             why="q is 0.5/1.005 and 0.505/1.005, so p/q is 1.005 and 1.005/1.01; nearly 1 is not 1",
         ),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         *(Mutant(name, _variant(surrogate=kernel), tell) for name, (kernel, tell) in SURROGATES.items()),

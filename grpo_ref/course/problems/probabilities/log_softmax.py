@@ -8,7 +8,7 @@ from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, NEAR_TIES, OFFSET_ROWS, ONE_FAR_OUT
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -118,7 +118,7 @@ PROBLEM = Problem(
         Holds("Adding a constant changes nothing", _shift, why="the softmax knows differences only"),
         Unchanged((np.array([[1.0, 2.0]]),)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -8,7 +8,7 @@ from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.distributions import DISTRIBUTIONS, LEAST_PROBABILITY
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 
 LARGEST = float(np.nextafter(1.0, 0.0))
@@ -131,7 +131,7 @@ PROBLEM = Problem(
         ),
         Unchanged((np.array([[0.5, 0.5]]), np.array([0.7]))),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

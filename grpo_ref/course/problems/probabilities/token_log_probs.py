@@ -8,7 +8,7 @@ from grpo_ref.course.grading.domain.arguments import Real, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, NEAR_TIES, OFFSET_ROWS, ONE_FAR_OUT
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.learning.policies.table import log_softmax
 
@@ -101,7 +101,7 @@ PROBLEM = Problem(
         ),
         Unchanged((ROWS, np.array([[0, 2]]))),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

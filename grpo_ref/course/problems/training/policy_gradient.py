@@ -8,7 +8,7 @@ from grpo_ref.course.grading.domain.arguments import Real, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, OFFSET_ROWS
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -120,7 +120,7 @@ PROBLEM = Problem(
         Holds("Rows sum to zero", _rows_sum_to_zero, why="the softmax knows differences only"),
         Unchanged((np.array([[1.0, 2.0]]), np.array([0]), np.array([1.0]))),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

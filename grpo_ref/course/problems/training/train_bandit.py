@@ -13,7 +13,7 @@ from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import CONSTANT, LEVELS, MIXED, SOME_CONSTANT
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -159,7 +159,7 @@ PROBLEM = Problem(
             why="A = ±0.00025/(0.00025 + 0.0001) = ±5/7: payoffs that differ a little differ",
         ),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -11,7 +11,7 @@ from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop, chain, normalized
 from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -153,7 +153,7 @@ PROBLEM = Problem(
         Holds("It learns to count", _learns, why="two runs of 50 updates"),
         Unchanged((ONE, 2)),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -8,7 +8,7 @@ from grpo_ref.course.grading.domain.arguments import REQUIRED, Mask, Real, Scala
 from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, OFFSET_ROWS
 from grpo_ref.course.grading.drawn import FromDomain
-from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
     Function,
@@ -136,7 +136,7 @@ PROBLEM = Problem(
             (np.zeros((1, 2)), np.array([[0]]), np.array([[0]]), np.array([1.0]), np.array([[1]]), 1.0)
         ),
         FromDomain(),
-        *found(__file__),
+        *found_cases(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

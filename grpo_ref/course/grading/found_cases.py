@@ -48,7 +48,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundCases:
     """All stored calls of one kind as one check. The answer must also leave the inputs unchanged.
 
     Attributes:
@@ -87,7 +87,7 @@ class Found:
             raise wrong[0]
 
 
-def found(module: str) -> tuple[Found, ...]:
+def found_cases(module: str) -> tuple[FoundCases, ...]:
     """Return the checks of the data file beside a problem's module; none if the file is missing.
 
     Args:
@@ -97,7 +97,7 @@ def found(module: str) -> tuple[Found, ...]:
     if not path.is_file():
         return ()
     kinds = _kinds(path, path.stat().st_mtime_ns)
-    return tuple(Found(kind["name"], path, name, kind["why"]) for name, kind in kinds.items())
+    return tuple(FoundCases(kind["name"], path, name, kind["why"]) for name, kind in kinds.items())
 
 
 def inputs_of(path: Path) -> dict[str, list[Input]]:

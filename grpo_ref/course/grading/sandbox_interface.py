@@ -51,7 +51,7 @@ class Answer(NamedTuple):
     printed: bytes = b""
 
 
-class Room(Protocol):
+class SandboxBackend(Protocol):
     """A sandbox in which one student's file runs, isolated from everything else.
 
     Attributes:

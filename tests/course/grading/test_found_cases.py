@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grpo_ref.course.grading.drawn import own_checks
-from grpo_ref.course.grading.found import Found, found, frozen, inputs_of, thawed
+from grpo_ref.course.grading.found_cases import FoundCases, found_cases, frozen, inputs_of, thawed
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.problem import Case, Problem
 
@@ -69,18 +69,18 @@ def problem(tmp_path):
     """An exercise with one check of its author and one of found cases."""
     (tmp_path / "halves.cases.json").write_text(json.dumps(FILE))
     own = Case("One", ([2.0],), np.array([1.0]), why="half of two")
-    checks = (own, *found(str(tmp_path / "halves.py")))
+    checks = (own, *found_cases(str(tmp_path / "halves.py")))
     return Problem("a/halves", "Halves", "halves", halves, checks, (), (), "", "", "", "", "")
 
 
 def test_without_a_file_there_are_no_checks(tmp_path):
-    assert found(str(tmp_path / "nothing.py")) == ()
+    assert found_cases(str(tmp_path / "nothing.py")) == ()
 
 
 def test_the_file_makes_one_check_of_each_kind(problem):
     assert [check.name for check in problem.checks] == ["One", "Whole numbers"]
     assert [check.name for check in own_checks(problem)] == ["One"]
-    assert isinstance(problem.checks[1], Found)
+    assert isinstance(problem.checks[1], FoundCases)
     assert [each.raises for each in inputs_of(problem.checks[1].path)["type"]] == ["", "ValueError"]
 
 
