@@ -1,6 +1,6 @@
 """Advantages: how much better was each completion than the others of its group?
 
-| module      | what it yields                                                                     |
+| module      | result                                                                             |
 |-------------|------------------------------------------------------------------------------------|
 | `group`     | (..., P, G), from the rewards of the completion's own group                        |
 | `batch`     | (..., P, G), with a mean or a scale taken from the whole batch                     |
@@ -8,10 +8,13 @@
 | `per_token` | (..., P, G, T), whitened over the tokens, discounted, or from the rewards of steps |
 | `moments`   | means and standard deviations, which the others share                             |
 
-Divisor, epsilon and groups of one are named arguments, because public trainers disagree about all three. A
-group with equal rewards gets 0, and never 0/0. There are two exceptions:
-rounding may leave `length_weighted` some 1e-17 of the reward, and `whitened` takes the whole batch's mean off
-as well.
+The divisor of the standard deviation (`ddof`), the epsilon (`eps`) and the advantage of a group of one
+(`keep_singletons`) are arguments, because public trainers disagree about all three.
+
+The functions of `group`, and `batch_scaled` and `gpg`, give 0 to a group with equal rewards. `group` has two
+exceptions: `raw_rewards` has no baseline, and `length_weighted` can leave a rounding error of about 1e-16
+times the reward. Functions that subtract the mean of the whole batch, or no mean at all, do not give 0. No
+function returns 0/0.
 """
 
 from grpo_ref.advantages.batch import batch_normalized, batch_scaled, gpg

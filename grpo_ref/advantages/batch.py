@@ -10,7 +10,8 @@ def batch_scaled(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
 
         Aᵢ = (rᵢ - mean(r of the group)) / (std(r of the batch) + eps)
 
-    One easy or hard prompt can no longer blow up its own advantages. The mean stays the group's.
+    The advantages of a very easy or very hard prompt are no longer enlarged by the small std of its own
+    group.
 
     Args:
       rewards: (P, G), one row per prompt.
@@ -18,7 +19,7 @@ def batch_scaled(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
       eps: added to the standard deviation, in units of reward.
 
     Returns:
-      (P, G); each row sums to zero; a group of equal rewards gets exactly 0.
+      (P, G); each row sums to zero. A group with equal rewards gets exactly 0.
 
     Raises:
       ValueError: if ddof is not 0 or 1, or eps is negative.
@@ -29,7 +30,7 @@ def batch_scaled(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
 
 
 def batch_normalized(rewards: Array, *, ddof: int = 0, eps: float = 1e-4) -> Array:
-    """Reward standardized over the whole batch, mean and spread alike: the form of textbooks, not of TRL.
+    """Reward standardized over the whole batch: mean and std are those of all completions.
 
         Aᵢ = (rᵢ - mean(r of the batch)) / (std(r of the batch) + eps)
 
@@ -38,7 +39,7 @@ def batch_normalized(rewards: Array, *, ddof: int = 0, eps: float = 1e-4) -> Arr
 
     Args:
       rewards: (P, G), one row per prompt.
-      ddof, eps: as in `batch_scaled`; ddof 0 is the book's.
+      ddof, eps: as in `batch_scaled`; ddof 0 is the book chapter's.
 
     Returns:
       (P, G); the batch sums to zero, its rows need not.
@@ -53,21 +54,24 @@ def batch_normalized(rewards: Array, *, ddof: int = 0, eps: float = 1e-4) -> Arr
 
 
 def gpg(rewards: Array, *, count_rewarded: bool = False, keep_singletons: bool = False) -> Array:
-    """Reward minus the group's mean, scaled up for the groups that teach nothing: GPG.
+    """Reward minus the group's mean, times a factor that makes up for the groups with equal rewards: GPG.
 
         Aᵢ = α (rᵢ - mean(r)),   α = B / (B - M)
 
-    B is the number of completions of the batch, and M that of the completions in groups of equal rewards, so
-    the groups with contrast get the weight of the others. verl counts those completions as M whose reward is
-    0: a group of ones is not made up for, and with rewards of -1 and 1 nothing is ever scaled.
+    B is the number of completions of the batch, and M the number of completions in groups with equal rewards.
+    These groups have advantage 0; α gives their weight to the other groups. In verl, M is the number of
+    completions with reward 0. So M does not count a group whose rewards are all 1, and with rewards of -1 and
+    1, verl's α is always 1.
 
     Args:
       rewards: (P, G), one row per prompt.
-      count_rewarded: whether M counts rewards of 0, as in verl, in place of groups with equal rewards.
+      count_rewarded: if true, M is the number of completions with reward 0, as in verl, so that B - M counts
+        the completions with another reward. If false, M is the number of completions in groups with equal
+        rewards.
       keep_singletons: as in `group_centered`.
 
     Returns:
-      (P, G); each row of two or more sums to zero.
+      (P, G); each row sums to zero. A group of one gets 0, unless keep_singletons is true.
 
     Chu et al. 2025, GPG (arXiv:2504.02546); verl `compute_gpg_outcome_advantage`.
 

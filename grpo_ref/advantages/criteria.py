@@ -12,20 +12,21 @@ from grpo_ref.arrays import Array, array_namespace
 def normalized_then_summed(
     components: Array, weights: Array, *, ddof: int = 1, eps: float = 1e-4, whiten: bool = True
 ) -> Array:
-    """Each criterion is normalized in its group before the weighted sum, so none drowns the others: GDPO.
+    """Each criterion is normalized in its group before the weighted sum, so that none dominates: GDPO.
 
         Aᵢₖ = (rᵢₖ - meanₖ) / (stdₖ + eps),   Aᵢ = Σₖ wₖ Aᵢₖ,   then (Aᵢ - mean) / (std + eps) over the batch
 
-    Summing first lets the criterion with the widest spread decide alone.
+    If the criteria were summed first, the one with the largest std would dominate.
 
     Args:
       components: (P, G, K) one reward per criterion.
-      weights: (K,) of the criteria.
+      weights: (K,) the weight of each criterion.
       ddof, eps: as in `group_normalized`, for both normalizations; TRL has 1 and 1e-4.
-      whiten: whether the last step, over all completions of the batch, is taken; TRL always takes it.
+      whiten: if true, apply the last step, the normalization over all completions of the batch. TRL always
+        does.
 
     Returns:
-      (P, G); a criterion on which a group agrees adds 0.
+      (P, G). If the rewards of a criterion are equal within a group, this criterion adds 0 to the sum.
 
     Raises:
       ValueError: if ddof is not 0 or 1, or eps is negative.
@@ -34,8 +35,8 @@ def normalized_then_summed(
     tokens, so that long completions count more.
     """
     xp = array_namespace(components, weights)
-    each = xp.moveaxis(components, -1, 0)
-    normalized = group_normalized(each, ddof=ddof, eps=eps)
+    per_criterion = xp.moveaxis(components, -1, 0)
+    normalized = group_normalized(per_criterion, ddof=ddof, eps=eps)
     total = xp.sum(xp.moveaxis(normalized, 0, -1) * weights, axis=-1)
     return batch_normalized(total, ddof=ddof, eps=eps) if whiten else total
 
@@ -55,7 +56,7 @@ def normalized_then_whitened(
 
     Args:
       components: (P, G, K) one reward per criterion.
-      weights: (K,) of the criteria.
+      weights: (K,) the weight of each criterion.
       mask: (P, G, T) 1 on completion tokens.
       ddof, eps: of the normalization in the group; 1 and 1e-6 in verl, which computes in float32.
       keep_singletons: as in `group_normalized`, for each criterion.
@@ -66,7 +67,7 @@ def normalized_then_whitened(
     GDPO (arXiv:2601.05242); verl `compute_gdpo_outcome_advantage`.
     """
     xp = array_namespace(components, weights)
-    each = xp.moveaxis(components, -1, 0)
-    normalized = group_normalized(each, ddof=ddof, eps=eps, keep_singletons=keep_singletons)
+    per_criterion = xp.moveaxis(components, -1, 0)
+    normalized = group_normalized(per_criterion, ddof=ddof, eps=eps, keep_singletons=keep_singletons)
     total = xp.sum(xp.moveaxis(normalized, 0, -1) * weights, axis=-1)
     return whitened(total, mask, baseline=False, ddof=1, eps=1e-8)

@@ -8,7 +8,7 @@ import lazy_loader
 from grpo_ref.advantages.moments import deviations, divisor, reward_std, spread
 from grpo_ref.arrays import MEMBERS, Array, array_namespace, at_least
 
-statistics = lazy_loader.load("statistics")  # for those who score by ranks
+statistics = lazy_loader.load("statistics")  # imported when `normal_scores` first uses it
 
 
 def raw_rewards(rewards: Array) -> Array:
@@ -28,10 +28,11 @@ def group_centered(rewards: Array, *, keep_singletons: bool = False) -> Array:
 
     Args:
       rewards: (P, G), one row per prompt.
-      keep_singletons: whether a group of one keeps its reward, as in verl, where its mean is 0.
+      keep_singletons: if true, a group of one keeps its reward, as in verl, which sets the mean of such a
+        group to 0.
 
     Returns:
-      (P, G); each row of two or more sums to zero, a one-member group gets 0.
+      (P, G); each row sums to zero. A group of one gets 0, unless keep_singletons is true.
 
     Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `scale_rewards="none"`; Open Instruct's default
     "centered".
@@ -59,10 +60,12 @@ def group_normalized(
       ddof: 1 for the sample standard deviation (TRL, verl, RLinf, OpenRLHF), 0 for the population's (Open
         Instruct).
       eps: added to the standard deviation, in units of reward.
-      keep_singletons: what a group of one gets: 0 (TRL), or with True r / (1 + eps) (verl: mean 0, std 1).
+      keep_singletons: if true, a group of one gets r / (1 + eps), as in verl, which sets the mean of such a
+        group to 0 and its std to 1. If false, it gets 0, as in TRL.
 
     Returns:
-      (P, G); each row sums to zero; a group of equal rewards gets exactly 0.
+      (P, G); each row sums to zero. A group of one gets 0, unless keep_singletons is true. A group with equal
+      rewards gets exactly 0.
 
     Raises:
       ValueError: if ddof is not 0 or 1, or eps is negative.
@@ -76,8 +79,8 @@ def group_normalized(
     """
     if keep_singletons and rewards.shape[MEMBERS] == 1:
         return rewards / (1.0 + eps)
-    away = deviations(rewards)
-    return away / divisor(spread(away, axis=MEMBERS, ddof=ddof), eps)
+    centered = deviations(rewards)
+    return centered / divisor(spread(centered, axis=MEMBERS, ddof=ddof), eps)
 
 
 def leave_one_out(rewards: Array, *, keep_singletons: bool = False) -> Array:
@@ -87,11 +90,11 @@ def leave_one_out(rewards: Array, *, keep_singletons: bool = False) -> Array:
 
     Args:
       rewards: (P, G), one row per prompt.
-      keep_singletons: a group of one has no others; it gets 0 (verl `rloo_vectorized`), or with True its own
-        reward (verl `rloo`).
+      keep_singletons: if true, a group of one keeps its reward, as in verl `rloo`. If false, it gets 0, as in
+        verl `rloo_vectorized`.
 
     Returns:
-      (P, G); each row of two or more sums to zero.
+      (P, G); each row sums to zero. A group of one gets 0, unless keep_singletons is true.
 
     Ahmadian et al. 2024, RLOO (arXiv:2402.14740); verl `compute_rloo_outcome_advantage`.
 
@@ -113,10 +116,10 @@ def length_weighted(rewards: Array, lengths: Array, *, keep_singletons: bool = T
     Args:
       rewards: (P, G), one row per prompt.
       lengths: (P, G) tokens of each completion; an empty one does not enter the baseline.
-      keep_singletons: whether a group of one keeps its reward (verl) or gets 0.
+      keep_singletons: if true, a group of one keeps its reward, as in verl. If false, it gets 0.
 
     Returns:
-      (P, G); a group without any token keeps its rewards.
+      (P, G). A larger group without any token keeps its rewards.
 
     Hao et al. 2025, OPO (arXiv:2505.23585); verl `compute_opo_outcome_advantage`.
     """
@@ -129,24 +132,26 @@ def length_weighted(rewards: Array, lengths: Array, *, keep_singletons: bool = T
 
 
 def ranked(rewards: Array, *, largest: float = 2.0) -> Array:
-    """Only the order counts: ranks instead of rewards, so no monotone distortion of the reward matters.
+    """Ranks instead of rewards: only the order of the rewards in the group counts.
 
         Aᵢ = a (1 - 2 (rankᵢ - 1) / (G - 1)),   rank 1 the best; equal rewards share the mean of their ranks
 
-    How ties are ranked is our choice: the mean rank keeps the sum at 0, and gives a group of equal rewards 0.
+    How ties are ranked is our choice: the mean rank keeps the sum at 0 and gives 0 to a group with equal
+    rewards.
 
     Args:
       rewards: (P, G), one row per prompt.
-      largest: a, the advantage of the best, > 0. The paper's is 2, a textbook's 1.
+      largest: a, the advantage of the best, > 0; 2 in the paper, 1 in a book chapter on GRPO (2026, not
+        public).
 
     Returns:
-      (P, G) between -a and a; each row sums to zero, a one-member group gets 0.
+      (P, G) between -a and a; each row sums to zero. A group of one gets 0.
 
     Raises:
       ValueError: if largest is not positive.
 
-    Choi et al. 2026, GOPO (arXiv:2602.03876), its rank-based advantage; none of the trainers compared here
-    has it, the code of the authors does.
+    Choi et al. 2026, GOPO (arXiv:2602.03876), its rank-based advantage. The authors' code implements it; none
+    of the trainers compared here does.
 
     >>> import numpy as np
     >>> ranked(np.array([[0.1, 30.0, 0.2]]))
@@ -154,11 +159,12 @@ def ranked(rewards: Array, *, largest: float = 2.0) -> Array:
     """
     if not largest > 0.0:
         raise ValueError(f"largest: expected a number > 0, got {largest}")
-    return largest * _lead(rewards) / max(rewards.shape[MEMBERS] - 1, 1)
+    # wins - losses = G + 1 - 2 rank, also with ties, so this is the formula above.
+    return largest * _wins_minus_losses(rewards) / max(rewards.shape[MEMBERS] - 1, 1)
 
 
 def normal_scores(rewards: Array) -> Array:
-    """Ranks as quantiles of a normal distribution: the order counts, and most of all at the ends.
+    """Ranks as quantiles of the normal distribution: only the order counts, most of all at its two ends.
 
         Aᵢ = quantile(1 - (rankᵢ - 1/2) / G),   rank 1 the best; equal rewards share the mean of their ranks
 
@@ -166,7 +172,7 @@ def normal_scores(rewards: Array) -> Array:
       rewards: (P, G), one row per prompt.
 
     Returns:
-      (P, G), quantiles of the standard normal distribution; a group of equal rewards gets 0, and a row
+      (P, G), quantiles of the standard normal distribution. A group with equal rewards gets 0, and a row
       without ties sums to zero.
 
     A book chapter on GRPO (2026, not public), sec. 7.5.12, "quantile normalization"; van der Waerden 1952.
@@ -177,19 +183,21 @@ def normal_scores(rewards: Array) -> Array:
     """
     xp = array_namespace(rewards)
     size = rewards.shape[MEMBERS]
+    # wins - losses = G + 1 - 2 rank is an integer from 1 - G to G - 1, also with ties. So there are 2 G - 1
+    # possible quantiles, and wins - losses + G - 1 is the index of a completion's quantile.
     quantiles = [
-        statistics.NormalDist().inv_cdf((place + 1.0) / (2.0 * size)) for place in range(2 * size - 1)
+        statistics.NormalDist().inv_cdf((index + 1.0) / (2.0 * size)) for index in range(2 * size - 1)
     ]
     table = xp.stack([xp.full_like(rewards[..., 0], quantile) for quantile in quantiles], axis=-1)
-    place = xp.astype(_lead(rewards) + (size - 1.0), xp.int64)
-    return xp.take_along_axis(table, place, axis=-1)
+    index = xp.astype(_wins_minus_losses(rewards) + (size - 1.0), xp.int64)
+    return xp.take_along_axis(table, index, axis=-1)
 
 
-def _lead(rewards: Array) -> Array:
-    """(P, G) how many of its group a completion beats, less how many beat it."""
+def _wins_minus_losses(rewards: Array) -> Array:
+    """(P, G) number of completions of the group with a lower reward, minus the number with a higher one."""
     xp = array_namespace(rewards)
-    ours, theirs = rewards[..., :, None], rewards[..., None, :]
-    return xp.sum(xp.astype(ours > theirs, rewards.dtype) - xp.astype(ours < theirs, rewards.dtype), axis=-1)
+    own, other = rewards[..., :, None], rewards[..., None, :]
+    return xp.sum(xp.astype(own > other, rewards.dtype) - xp.astype(own < other, rewards.dtype), axis=-1)
 
 
 def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6, scale: bool = True) -> Array:
@@ -201,7 +209,7 @@ def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6, scale: bo
       rewards: (P, G), one row per prompt, G >= 2.
       ddof: as in `group_normalized`.
       eps: added to the standard deviation, in units of reward.
-      scale: whether the lead is divided by the standard deviation.
+      scale: if true, divide the lead by the standard deviation.
 
     Returns:
       (P, G), not negative; a tie for the best gives 0 everywhere.

@@ -16,10 +16,11 @@ from grpo_ref.arrays import (
 
 
 def deviations(rewards: Array) -> Array:
-    """Rewards minus their group's mean; exactly 0 where a group agrees.
+    """Rewards minus their group's mean; exactly 0 in a group with equal rewards.
 
-    The mean of equal numbers can be off by one rounding. To take the group's first reward off before the mean
-    would avoid that, but differs from all trainers where rewards are much larger than their differences.
+    Equal rewards need a case of their own, because the mean of equal numbers can have a rounding error.
+    Subtracting the group's first reward before taking the mean would also avoid this error. But the result
+    would then differ from all trainers if the rewards are much larger than their differences.
     """
     xp = array_namespace(rewards)
     equal = xp.all(rewards == rewards[..., :1], axis=MEMBERS, keepdims=True)
@@ -32,22 +33,22 @@ def group_mean(rewards: Array) -> Array:
 
 
 def reward_std(rewards: Array, *, axis: int | tuple[int, int], ddof: int) -> Array:
-    """Standard deviation along `MEMBERS` or `COMPLETIONS`, 0 where there are too few for the divisor."""
+    """Standard deviation along `MEMBERS` or `COMPLETIONS`; 0 if there is only one reward."""
     mean = array_namespace(rewards).mean(rewards, axis=axis, keepdims=True)
     return spread(rewards - mean, axis=axis, ddof=ddof)
 
 
-def spread(away: Array, *, axis: int | tuple[int, int], ddof: int) -> Array:
-    """`reward_std` of rewards from which their mean was taken off already."""
+def spread(centered: Array, *, axis: int | tuple[int, int], ddof: int) -> Array:
+    """Standard deviation, as `reward_std`, of rewards whose mean is already subtracted."""
     _check_ddof(ddof)
     axes = axis if isinstance(axis, tuple) else (axis,)
-    count = math.prod(away.shape[one] for one in axes)
-    xp = array_namespace(away)
-    return xp.sqrt(xp.sum(away**2, axis=axis, keepdims=True) / max(count - ddof, 1))
+    count = math.prod(centered.shape[one] for one in axes)
+    xp = array_namespace(centered)
+    return xp.sqrt(xp.sum(centered**2, axis=axis, keepdims=True) / max(count - ddof, 1))
 
 
 def divisor(std: Array, eps: float) -> Array:
-    """The divisor std + eps, and 1 where that is 0: there the numerator is 0 as well."""
+    """The divisor std + eps, or 1 where that is 0, because the numerator is 0 there as well."""
     _check_eps(eps)
     scale = std + eps
     return array_namespace(scale).where(scale > 0.0, scale, 1.0)
@@ -56,7 +57,7 @@ def divisor(std: Array, eps: float) -> Array:
 def masked_moments(
     values: Array, mask: Array, *, axis: int | tuple[int, ...], ddof: int
 ) -> tuple[Array, Array]:
-    """Mean and variance of the masked entries along the axes; the variance is 0 where there are too few."""
+    """Mean and variance along the axes, over the entries with mask 1; the variance of a single entry is 0."""
     _check_ddof(ddof)
     xp = array_namespace(values, mask)
     mean = masked_mean(values, mask, axis=axis, keepdims=True)

@@ -17,16 +17,16 @@ def whitened(
     eps: float = 1e-8,
     keep_singletons: bool = False,
 ) -> Array:
-    """REINFORCE++ with a baseline: centered in the group, then standardized over all tokens of the batch.
+    """REINFORCE++ with a baseline: subtract the group's mean, then standardize over all tokens of the batch.
 
         aᵢₜ = rᵢ - mean(r of the group),   Aᵢₜ = (aᵢₜ - mean) / √(var + eps)    over the tokens of the batch
 
-    A long completion has many tokens and so more say in mean and variance.
+    Long completions have more tokens, so they have more influence on the mean and the variance.
 
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
-      baseline: whether the group's mean is taken off first; without it, it is REINFORCE++ with γ = 1.
+      baseline: if true, subtract the group's mean first. If false, this is REINFORCE++ with γ = 1.
       ddof: the divisor of the variance is the number of tokens minus this; 1 in verl.
       eps: added to the variance, 1e-8 in verl.
       keep_singletons: as in `group_centered`, for the baseline.
@@ -41,8 +41,8 @@ def whitened(
     """
     xp = array_namespace(rewards, mask)
     scores = group_centered(rewards, keep_singletons=keep_singletons) if baseline else rewards
-    tokens = scores[..., None] + xp.zeros_like(xp.astype(mask, rewards.dtype))
-    return whiten(tokens, mask, ddof=ddof, eps=eps)
+    token_scores = scores[..., None] + xp.zeros_like(xp.astype(mask, rewards.dtype))
+    return whiten(token_scores, mask, ddof=ddof, eps=eps)
 
 
 def normalized_twice(
@@ -67,13 +67,14 @@ def normalized_twice(
     Returns:
       (P, G, T), 0 on padding.
 
-    RLinf's FSDP actor with `normalize_advantages: True`; its Megatron actor does it over the tokens twice.
+    RLinf's FSDP actor with `normalize_advantages: True`. Its Megatron actor standardizes over the tokens
+    twice.
     """
     xp = array_namespace(rewards, mask)
     scores = group_normalized(rewards, ddof=ddof, eps=eps)[..., None]
-    values = scores + xp.zeros_like(xp.astype(mask, rewards.dtype))
-    mean, variance = masked_moments(values, mask, axis=BATCH, ddof=token_ddof)
-    return where_mask(mask, (values - mean) / divisor(xp.sqrt(variance), token_eps))
+    token_scores = scores + xp.zeros_like(xp.astype(mask, rewards.dtype))
+    mean, variance = masked_moments(token_scores, mask, axis=BATCH, ddof=token_ddof)
+    return where_mask(mask, (token_scores - mean) / divisor(xp.sqrt(variance), token_eps))
 
 
 def discounted(rewards: Array, mask: Array, *, gamma: float = 1.0, ddof: int = 1, eps: float = 1e-8) -> Array:
@@ -99,21 +100,21 @@ def discounted(rewards: Array, mask: Array, *, gamma: float = 1.0, ddof: int = 1
         raise ValueError(f"gamma: expected 0 <= gamma <= 1, got {gamma}")
     xp = array_namespace(rewards, mask)
     present = xp.astype(is_set(mask), rewards.dtype)
-    left = _suffix_sums(present) - 1.0
-    discount = xp.where(is_set(mask), gamma**left, 0.0) if gamma < 1.0 else present
+    tokens_after = _suffix_sums(present) - 1.0
+    discount = xp.where(is_set(mask), gamma**tokens_after, 0.0) if gamma < 1.0 else present
     return whiten(rewards[..., None] * discount, mask, ddof=ddof, eps=eps)
 
 
 def step_suffix_sums(step_rewards: Array, step_ends: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
-    """Process supervision: every step has a reward, and a token is worth all steps that end after it.
+    """Process supervision: a token sums the normalized rewards of all steps that end at this token or later.
 
         r̃ = (r - mean(R)) / (std(R) + eps),   Aᵢₜ = Σ r̃ of the steps of completion i that end at t or later
 
-    R are all step rewards of the group. Tokens after the last step get 0. Divisor and eps are ours: no
-    trainer implements it, and the paper says neither.
+    R are all step rewards of the group. Tokens after the last step get 0. The paper gives neither ddof nor
+    eps, and no trainer implements this; both are our choice.
 
     Args:
-      step_rewards: (P, G, T), the reward of the step that ends at a token; elsewhere it does not matter.
+      step_rewards: (P, G, T), the reward of the step that ends at a token. Other entries are ignored.
       step_ends: (P, G, T) 1 where a step ends.
       ddof, eps: as in `group_normalized`, over the steps of the group.
 
