@@ -1,8 +1,8 @@
 """The array layer: which library the arrays belong to, and the few operations every kernel shares.
 
-Kernels are written in the Python Array API standard, so the arrays decide where the work is done: NumPy,
-CuPy, PyTorch, JAX or array-api-strict. No other module knows that array-api-compat or CuPy exists, nor how
-arrays are moved between host and GPU.
+A kernel is one small function of a recipe, such as `clipped`; it is not GPU code. Kernels are written in the
+Python Array API standard, so the library of their arrays does the work: NumPy, CuPy, PyTorch, JAX or
+array-api-strict. Only this module imports array-api-compat and CuPy, and moves arrays between host and GPU.
 """
 
 import math
@@ -25,20 +25,24 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
     Bools: TypeAlias = NDArray[np.bool_]
-    """NumPy arrays, for code that is not a kernel; CuPy's arrays if a training run is on the GPU."""
-else:  # loaded with the first array: listing the recipes is much faster than importing NumPy
+    """Arrays of code that is not a kernel: NumPy arrays, or CuPy arrays if a training run is on a GPU."""
+else:  # NumPy is imported when it is first used, because listing the recipes is much faster without it
     array_api_compat, np = lazy_loader.load("array_api_compat"), lazy_loader.load("numpy")
     Floats = Integers = Bools = Any
 
-TOKENS, GROUP, PROMPTS = -1, -2, -3
+# Axes of an array with one value per token, (..., P, G, T). The axes before the last three are independent
+# runs.
+TOKENS = -1  # T: the tokens of one completion
+GROUP = -2  # G: the completions of one prompt
+PROMPTS = -3  # P: the prompts
 BATCH = (PROMPTS, GROUP, TOKENS)
-"""Axes of an array with one value per token, ``(..., P, G, T)``; those before the last three are independent
-runs. A reduction over ``BATCH`` is over all tokens of the batch."""
+"""All tokens of the batch: a sum over `BATCH` gives one number per run."""
 
-MEMBERS, GROUPS = -1, -2
+# Axes of an array with one value per completion, (..., P, G), such as the rewards.
+MEMBERS = -1  # G: the completions of one prompt; a sum over `MEMBERS` gives one number per group
+GROUPS = -2  # P: the prompts, each with its group
 COMPLETIONS = (GROUPS, MEMBERS)
-"""Axes of an array with one value per completion, ``(..., P, G)``, such as the rewards. A reduction over
-``MEMBERS`` is within each group, one over ``COMPLETIONS`` over all completions of the batch."""
+"""All completions of the batch: a sum over `COMPLETIONS` gives one number per run."""
 
 
 class DeviceError(RuntimeError):
@@ -110,8 +114,8 @@ def _cupy() -> ModuleType:
 def to_device(record: Any, xp: Any) -> Any:
     """Return the record with its arrays on the device of xp, by one transfer each.
 
-    A record is an array, or a tuple, dataclass, dictionary or functools.partial that holds arrays. Arrays without
-    axes are numbers and stay on the host, and so does everything else.
+    A record is an array, or a tuple, dataclass, dictionary or functools.partial that holds arrays. Arrays
+    without axes are numbers and stay on the host, and so does everything else.
     """
     if xp is np:
         return to_host(record)
@@ -145,9 +149,10 @@ def _with_arrays(move: Callable[[Array], Array], record: Any) -> Any:
 
 
 def sums_at(index: Integers, weights: Floats, size: int) -> Floats:
-    """Return the sum of the weights of each index, (size,); index and weights are flat.
+    """Return the sum of the weights of each index from 0 to size - 1, (size,); index and weights are flat.
 
-    CuPy's bincount waits twice for the host. Its add.at does not, but its order of addition varies.
+    CuPy's `bincount` waits twice for the host, so CuPy's `add.at` is used instead. `add.at` adds in no fixed
+    order, so the last bits of a sum can differ between two calls.
 
     >>> sums_at(np.array([0, 2, 2]), np.array([1.0, 0.5, 0.25]), 4)
     array([1.  , 0.  , 0.75, 0.  ])
@@ -197,7 +202,7 @@ def batch_sum(array: Array, *, keepdims: bool = False) -> Array:
 
 
 def masked_sum(array: Array, mask: Array, *, axis: int | tuple[int, ...], keepdims: bool = False) -> Array:
-    """Sum over the entries with mask 1; the others may hold anything, NaN included."""
+    """Sum over the entries with mask 1; entries with mask 0 may have any value, NaN included."""
     present = where_mask(mask, array)
     if axis == BATCH:
         return batch_sum(present, keepdims=keepdims)
@@ -228,7 +233,7 @@ def clamp(array: Array, limit: float) -> Array:
 
 
 def is_inside(array: Array, limit: float) -> Array:
-    """Mask of the entries in [-limit, limit], where a clamp passes the slope on, as in PyTorch."""
+    """Mask of the entries in [-limit, limit], where the derivative of a clamp is 1, as in PyTorch."""
     return abs(array) <= limit
 
 
@@ -245,5 +250,5 @@ def check_finite(**arrays: Array) -> None:
         xp = array_namespace(array)
         if not to_host(xp.all(xp.isfinite(array))):
             array = to_host(array)
-            place = tuple(int(index[0]) for index in np.nonzero(~np.isfinite(array)))
-            raise ValueError(f"{name}: expected finite numbers, got {float(array[place]):g} at {place}")
+            index = tuple(int(positions[0]) for positions in np.nonzero(~np.isfinite(array)))
+            raise ValueError(f"{name}: expected finite numbers, got {float(array[index]):g} at {index}")

@@ -17,9 +17,12 @@ def all_groups(rewards: Array) -> Array:
 
 
 def mixed_groups(rewards: Array) -> Array:
-    """Only groups whose completions differ in reward: the others have zero advantage and teach nothing.
+    """Only groups whose completions differ in reward.
 
         keep = max(r) ≠ min(r)
+
+    In groups with equal rewards, most recipes give every completion the advantage 0, so these groups have no
+    gradient.
 
     Args:
       rewards: (P, G), one row per prompt.
@@ -43,7 +46,10 @@ def pass_rate_between(
 ) -> Array:
     """Only groups that are neither nearly always right nor nearly always wrong: the 20-80 % rule.
 
-        keep = low <= share of rewards > pass_reward <= high
+        keep = low <= mean[r > pass_reward] <= high
+
+    [r > pass_reward] is 1 where the reward is above pass_reward, else 0. So its mean over the group is the
+    group's pass rate.
 
     Args:
       rewards: (P, G), one row per prompt.

@@ -1,7 +1,7 @@
 """Levels: the importance ratio per token, or one for the whole completion.
 
-A level is a linear map of the per-token log-ratio onto itself whose matrix is symmetric. That is why the
-backward pass is the same function as the forward pass, and GSPO needs no gradient of its own.
+A level is a linear map from log-ratios to log-ratios of the same shape. Its matrix is symmetric, so the
+backward pass (the transposed matrix) is the same function. So GSPO needs no code for its gradient.
 """
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, masked_mean, masked_sum, where_mask
@@ -13,7 +13,7 @@ def token_level(log_ratio: Array, mask: Array) -> Array:
         zₜ = log rₜ
 
     Args:
-      log_ratio: (P, G, T) log πθ - log πold, in nats; padding may hold anything, NaN included.
+      log_ratio: (P, G, T) log πθ - log πold, in nats; padding (mask 0) may have any value, NaN included.
       mask: (P, G, T) 1 on completion tokens.
 
     Returns:
@@ -28,7 +28,7 @@ def sequence_mean_level(log_ratio: Array, mask: Array) -> Array:
         zₜ = (1/|o|) Σₛ log rₛ,    so exp(z) is the geometric mean of the token ratios
 
     Args:
-      log_ratio: (P, G, T) log πθ - log πold, in nats; padding may hold anything, NaN included.
+      log_ratio: (P, G, T) log πθ - log πold, in nats; padding (mask 0) may have any value, NaN included.
       mask: (P, G, T) 1 on completion tokens.
 
     Returns:
@@ -46,7 +46,7 @@ def sequence_sum_level(log_ratio: Array, mask: Array) -> Array:
         zₜ = Σₛ log rₛ,    so exp(z) = πθ(o) / πold(o)
 
     Args:
-      log_ratio: (P, G, T) log πθ - log πold, in nats; padding may hold anything, NaN included.
+      log_ratio: (P, G, T) log πθ - log πold, in nats; padding (mask 0) may have any value, NaN included.
       mask: (P, G, T) 1 on completion tokens.
 
     Returns:

@@ -1,4 +1,9 @@
-"""The data records that the stages pass on: plain, immutable bundles of arrays."""
+"""The data records that the stages pass on: plain, immutable bundles of arrays.
+
+The letters in the shapes: P is the number of prompts, G the number of completions per prompt (the group), and
+T the number of tokens per completion. Shorter completions have padding at the end. The dots in (..., P, G, T)
+are further axes in front, usually one, with an independent run for each seed; there may be none.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,18 +12,23 @@ from grpo_ref.arrays import Array
 
 
 class Term(NamedTuple):
-    """A value per token, written beside its derivative.
+    """A value per token, with its derivative.
 
-    The derivative has two parts, because a value can depend on the policy in two ways:
+    A value can depend on the policy in two ways, and each has its own part of the derivative:
 
         d value / d log_probs  =  level(slope) + direct
 
+    The level of a recipe decides whether each token has its own ratio (PPO) or all tokens of a completion
+    share one (GSPO), see `grpo_ref.levels`.
+
     Attributes:
       value: (..., P, G, T) the value of each token.
-      slope: the part through the (levelled) log-ratio, d value / d log_ratio. The loss pulls it back through
-        the level, so a sequence ratio spreads it over the tokens of its completion.
-      direct: the part through the token's own log-probability with the ratio held constant. Surrogates whose
-        ratio is detached (a stop-gradient) and the KL estimators live here.
+      slope: the derivative of the value with respect to log_ratio, the log-ratio after the level. The loss
+        passes the slope backward through the level. If a completion has one ratio, this distributes the slope
+        over the tokens of the completion.
+      direct: the derivative of the value with respect to the token's own log_probs, while log_ratio is held
+        constant. Surrogates with a detached ratio (a stop-gradient) and most estimators of the KL have only
+        this part.
     """
 
     value: Array
@@ -33,21 +43,21 @@ class Batch:
     | field               | shape             | meaning                                                |
     |---------------------|-------------------|--------------------------------------------------------|
     | `log_probs`         | (..., P, G, T)    | log π of each token under the policy being trained     |
-    | `old_log_probs`     | (..., P, G, T)    | the same under the policy at the start of the update   |
-    | `ref_log_probs`     | (..., P, G, T)    | the same under the reference policy                    |
-    | `rollout_log_probs` | (..., P, G, T)    | the same as the sampler reported it                    |
+    | `old_log_probs`     | (..., P, G, T)    | log π under the policy at the start of the update      |
+    | `ref_log_probs`     | (..., P, G, T)    | log π under the reference policy                       |
+    | `rollout_log_probs` | (..., P, G, T)    | log π as the sampler reported it                       |
     | `log_ratio`         | (..., P, G, T)    | log_probs - old_log_probs after the recipe's level     |
-    | `advantages`        | (..., P, G, T)    | constants of differentiation                           |
+    | `advantages`        | (..., P, G, T)    | constant: no gradient flows through them               |
     | `mask`              | (..., P, G, T)    | 1 on completion tokens, the end included; 0 on padding |
     | `max_length`        |                   | the generation budget in tokens                        |
-    | `entropies`         | (..., P, G, T)    | of the distribution each token was drawn from, in nats |
+    | `entropies`         | (..., P, G, T)    | entropy of the current policy at each token, in nats   |
     | `noise`             | (..., P, G, T)    | random numbers in [0, 1)                               |
     | `top_log_probs`     | (..., P, G, T, K) | log π of the K most likely tokens                      |
-    | `top_old_log_probs` | (..., P, G, T, K) | the same tokens under the old policy                   |
+    | `top_old_log_probs` | (..., P, G, T, K) | log π of these K tokens under the old policy           |
     | `correction`        | (..., P, G, T)    | the product of the recipe's corrections                |
 
     The four from `entropies` to `top_old_log_probs` are None if omitted. The loss itself fills in the
-    levelled `log_ratio` and the `correction`.
+    `log_ratio` after the level, and the `correction`.
     """
 
     log_probs: Array
@@ -71,17 +81,17 @@ class Completions:
 
     Attributes:
       prompts: (..., P) index of each prompt in the task.
-      states: (..., P, G, T) automaton state in which each token was chosen.
+      states: (..., P, G, T) state of the task's automaton in which each token was chosen; 0 on padding.
       tokens: (..., P, G, T) the chosen tokens; 0 on padding.
       mask: (..., P, G, T) True up to and including the token that ended the completion.
-      ended: (..., P, G) True where the task's automaton reached its end, with the last token of the
-        budget too; False where the budget cut it off.
+      ended: (..., P, G) True if the completion ended by itself, also if its last token is the last one of the
+        budget. False if the budget cut the completion off.
       components: (..., P, G, K) one reward per criterion of the task.
       rewards: (..., P, G) the weighted sum of the components.
-      weights: (K,) of the components.
+      weights: (K,) the weight of each component.
       max_length: the generation budget in tokens.
-      step_rewards: (..., P, G, T) the reward of the step that ends at a token, for process supervision; None
-        unless it was asked for.
+      step_rewards: (..., P, G, T) the reward of the step that ends at a token, for process supervision. None
+        unless the recipe reads it.
       step_ends: (..., P, G, T) True where a step ends.
     """
 
