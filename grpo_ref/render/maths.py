@@ -4,7 +4,7 @@ The text stays the only source, readable in `help()` and in an editor. Anything 
 is an error, never a guess: the caller then shows the text unchanged.
 
     formula   row of items, split at gaps of two spaces
-    item      atom, with what stands below and above it; or an operator
+    item      atom with its subscript and superscript; or an operator
     atom      number, name, text, (row), [row], |row|, √ atom
     fraction  item / item, where neither side could be meant to reach further
 """
@@ -142,7 +142,7 @@ class _Parser:
         kinds = {"open": self.bracket, "bar": self.bars, "root": self.root, "number": _number}
         kinds |= {"policy": _policy, "name": _name, "large": _large, "partial": self.partial}
         if token.kind not in kinds:
-            raise UnknownMaths(f"{token.text!r} has nothing to stand on")
+            raise UnknownMaths(f"{token.text!r} has no base before it")
         return kinds[token.kind](token)._replace(apart=token.apart)
 
     def bracket(self, token: Token) -> Item:

@@ -24,7 +24,7 @@ PANELS = {
     "kl": "KL to the reference (nats)",
     "clip": "clipped tokens (share)",
     "grad_norm": "gradient norm",
-    "dead_groups": "groups without contrast (share)",
+    "dead_groups": "groups with equal rewards (share)",
 }
 """Title of each panel by the name of its metric; "clip" is clip_low plus clip_high."""
 CLIP = ("clip_low", "clip_high")
@@ -85,7 +85,7 @@ def _notes(chosen: Training) -> Iterator[str]:
         yield "Every advantage is 0: a group of one completion has no other reward to compare with."
     if parts := idle_parts(chosen.recipe, chosen.config):
         alike = " and ".join(parts)
-        yield f"With one epoch every ratio is 1, so this recipe's {alike} cannot be told from GRPO's."
+        yield f"With one epoch every ratio is 1, so this recipe's {alike} has the same effect as GRPO's."
 
 
 class Runs:
@@ -119,15 +119,15 @@ class Runs:
           seconds: time after which no further update is begun.
         """
         due = time.monotonic() + seconds
-        told = []
+        rows = []
         for update in self.updates[name]:
-            told.append(_told(update.metrics))
+            rows.append(_row(update.metrics))
             if time.monotonic() >= due:
                 break
-        return told
+        return rows
 
 
-def _told(metrics: Metrics) -> Row:
+def _row(metrics: Metrics) -> Row:
     drawn = metrics | {"clip": metrics["clip_low"] + metrics["clip_high"]}
     return {name: _summary(drawn[name]) for name in PANELS}
 

@@ -72,10 +72,13 @@ def test_what_is_told_of_the_first_update():
 
 
 NOTES = {
-    "a group of one": ({"recipe": "grpo", "group_size": 1}, "Every advantage is 0: a group of one has no"),
+    "a group of one": (
+        {"recipe": "grpo", "group_size": 1},
+        "Every advantage is 0: a group of one completion has no",
+    ),
     "one epoch": (
         {"epochs": 1},
-        "With one epoch every ratio is 1, so this recipe's surrogate cannot be told",
+        "With one epoch every ratio is 1, so this recipe's surrogate has the same effect",
     ),
 }
 

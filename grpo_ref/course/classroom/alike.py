@@ -18,7 +18,7 @@ FEWEST = 15.0
 LEAST = 0.75
 """Smallest similarity of two answers that is reported."""
 MOST = 20
-"""Largest number of students who may share a fingerprint. If more share it, it is no evidence."""
+"""Largest number of students who may share a fingerprint; one that more students share is ignored."""
 Prints = Mapping[str, Set[int]]
 """Student -> fingerprints of the answer to one exercise."""
 
@@ -88,7 +88,7 @@ def _fingerprints(name: str, answers: Mapping[str, Mapping[str, bytes]]) -> Prin
 
 
 def _weights(name: str, prints: Prints) -> dict[int, float]:
-    """Return the weight of each shared fingerprint: 1 if nobody else has it, 0 if it is to be expected.
+    """Return the weight of each shared fingerprint: 1 if no other answer has it, 0 if it is to be expected.
 
         w = log(N / n) / log(N / 2),    n of N answers have it
 

@@ -89,7 +89,7 @@ class ClassWork:
           path: path of the file; if None, the copy from the last time is read.
 
         Raises:
-          ValueError: if the file has a mistake, or names nobody of this class.
+          ValueError: if the file has a mistake, or names a person who is not in this class.
           OSError: if it cannot be read.
         """
         kept = self.results.folder / OVERRIDES
@@ -175,7 +175,7 @@ class ClassWork:
         return left
 
     def others(self) -> list[str]:
-        """Return the result files that belong to nobody in this class, such as those of earlier names. They
+        """Return the result files of persons who are not in this class, such as those of earlier names. They
         are kept.
         """
         ours = {self.results.path(student).name for student in self.students}

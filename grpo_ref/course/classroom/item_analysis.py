@@ -51,7 +51,7 @@ class ExerciseItem(NamedTuple):
       run: number of these that could be loaded, so that tests were run on them.
       solved: number of students with all points.
       partial: number of students with a part of the points.
-      share: mean fraction of the points among those who submitted an answer; None if nobody did.
+      share: mean fraction of the points among those who submitted an answer; None if there are none.
       facility: mean fraction of the points among all students.
       discrimination: correlation of the points with the sum over the other exercises; None if undefined.
     """

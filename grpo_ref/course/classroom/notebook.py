@@ -62,7 +62,7 @@ def code_of(notebook: bytes, asked: Iterable[str]) -> bytes:
         try:
             nodes += [each for node in ast.parse(text).body for each in _apart(node)]
         except FAULTS:
-            faulty += [text] * bool(DEFINITION.search(text))  # its fault is told when it is loaded
+            faulty += [text] * bool(DEFINITION.search(text))  # loading the answer reports the mistake
     nodes.sort(key=lambda node: getattr(node, "module", "") != "__future__")  # these have to be first
     try:
         kept = [_forgiven(node) for node in needed(nodes, asked)]

@@ -87,7 +87,7 @@ def check(exercises: tuple[str, ...], plain: bool, table: bool, root: Path) -> N
 
 
 def _verdict(problem: "grpo_ref.course.Problem", proof: Proof, plain: bool) -> str:
-    """Summarize one exercise in a line, or in a sentence if columns are not wanted or too wide."""
+    """Summarize one exercise in a line; in a sentence for plain text or a narrow terminal."""
     checks, wrong, found = len(problem.checks), len(proof.matrix), "; ".join(proof.faults) or "ok"
     if plain or columns() < WIDE:
         return f"{problem.id}: {checks} checks, {wrong} wrong answers, {found}"

@@ -10,7 +10,7 @@ import io
 import json
 import math
 from collections.abc import Mapping, Sequence
-from pickle import Pickler  # what student code puts in their place there is not asked
+from pickle import Pickler  # imported by name, so that student code cannot replace it
 from pickle import loads as unpickle
 from typing import Any, Literal
 
@@ -156,7 +156,7 @@ def _decode_array(value: Any) -> Any:
     flat = np.frombuffer(base64.b64decode(value["bytes"]), dtype) if dtype.itemsize else np.zeros(0, dtype)
     array = flat.reshape(value["shape"], order=value["order"]).copy("K")
     if dtype.kind == "U":
-        array.tolist()  # fails if the bytes are no text
+        array.tolist()  # fails if the bytes are not text
     return array
 
 
