@@ -144,8 +144,8 @@ def too_many(metadata: Metadata, per_day: int) -> Row:
     last = graded_before(metadata)[-1]
     kept = dict(last["results"])
     were = "submission was" if per_day == 1 else "submissions were"
-    told = f"Not graded: {per_day} {were} graded within 24 hours. The previous result stays."
-    kept["output"] = f"{told}\n\n{kept.get('output') or ''}".strip()
+    sentence = f"Not graded: {per_day} {were} graded within 24 hours. The previous result stays."
+    kept["output"] = f"{sentence}\n\n{kept.get('output') or ''}".strip()
     kept["output_format"] = "md"
     kept["extra_data"] = {**(kept.get("extra_data") or {}), GRADED: False}
     kept.setdefault("score", float(last.get("score") or 0.0))

@@ -67,7 +67,7 @@ def test_an_empty_course_file_is_the_whole_course(tmp_path):
 MISTAKES = {
     "a key misspelled": ("per_day", "perday", 7, "no key 'perday'; did you mean 'per_day'?"),
     "a chapter that is none": ('"clinic"', '"clinics"', 22, "did you mean 'clinic'?"),
-    "an exercise twice": ('"clinic"', '"kl"', 22, "kl/exact_kl is in 'first' already"),
+    "an exercise twice": ('"clinic"', '"kl"', 22, "kl/exact_kl is already in 'first'"),
     "a deadline without offset": ("+01:00", "", 17, "expected a date and time with its offset"),
     "a share above one": ("0.1", "10", 7, "per_day: expected a number from 0 to 1, got 10"),
     "points that are negative": ("= 4", "= -4", 12, "expected a number from 0 to 1000000, got -4"),
