@@ -1,6 +1,7 @@
 """Surrogates: what each token contributes to the objective, and how it pushes the policy.
 
-Every kernel returns a `Term`, to be maximized.
+Every kernel returns a `Term`, to be maximized. In the formulas, [condition] is 1 if the condition is true and
+0 otherwise. sg[x] is x, treated as a constant in the gradient (stop-gradient).
 """
 
 from grpo_ref.surrogates.chapter import (

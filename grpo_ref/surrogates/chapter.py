@@ -1,7 +1,7 @@
-"""Variants that a book chapter on GRPO (2026) prints under the names of known algorithms.
+"""Variants that a book chapter on GRPO (2026, not public) prints under the names of known algorithms.
 
-Papers and trainers compute something else under those names. Here each variant has a name of its own, so that
-you can see where it differs.
+Papers and trainers compute something else under these names. So each variant has a separate name here, and
+its docstring says how it differs.
 """
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, is_set
@@ -12,18 +12,18 @@ from grpo_ref.types import Term
 def gated_ratio(
     log_ratio: Array, advantages: Array, *, tau_positive: float = 1.0, tau_negative: float = 1.05
 ) -> Term:
-    """A variant printed under the name SAPO; the paper and the trainers compute `sapo`.
+    """A variant of SAPO's soft gate; the paper and the trainers compute `sapo`.
 
         sₜ = σ((rₜ - 1)/τ⁺) rₜ A  where A > 0,    σ((1 - rₜ)/τ⁻) rₜ A  elsewhere
 
-    It divides by τ, multiplies by the ratio once more, and mirrors the gate for tokens with A < 0. At rₜ = 1
-    its slope is A (1/2 + 1/(4τ⁺)) or A (1/2 - 1/(4τ⁻)), not A; and for τ → ∞ it is half the unclipped
-    surrogate.
+    Unlike in `sapo`, the gate divides by τ, it is multiplied by the ratio, there is no factor 4/τ, and the
+    gate is mirrored for tokens with A < 0. At rₜ = 1 the slope is A (1/2 + 1/(4τ⁺)) for A > 0 and A (1/2 -
+    1/(4τ⁻)) for A < 0, while `sapo` has A. For τ → ∞ the value is half the unclipped surrogate.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
-      tau_positive, tau_negative: widths of the gate, > 0; a larger one is softer.
+      tau_positive, tau_negative: widths of the gate, > 0; a wider gate is softer.
 
     Returns:
       Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
@@ -44,20 +44,21 @@ def gated_ratio(
 
 
 def symmetric_tv(log_ratio: Array, log_probs: Array, advantages: Array, *, delta: float = 0.15) -> Term:
-    """A variant of DPPO's binary TV mask that also drops tokens which moved back.
+    """A variant of DPPO's binary TV mask that also drops tokens which moved against their advantage.
 
         sₜ = rₜ A [ |πθ(t) - πold(t)| <= δ ]
 
-    Where the policy has moved too far against the advantage, the paper's mask lets the token pull it back;
-    this one does not. The chapter first prints πθ(o|q), the probability of a whole completion, in place
-    of rₜ, and D(πθ ‖ πold) of whole distributions, which no mask of single tokens computes.
+    If a token has moved too far against its advantage, the paper's mask keeps the token, so that its gradient
+    moves it back. This mask drops it. The book chapter first prints the formula with πθ(o|q), the probability
+    of a whole completion, instead of rₜ, and with the divergence D(πθ ‖ πold) of whole distributions. A mask
+    of single tokens computes neither.
 
     Args:
       log_ratio, log_probs, advantages: as in `dppo_tv`.
       delta: threshold in probability, >= 0.
 
     Returns:
-      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ, the mask held constant.
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ. No gradient flows through the mask.
 
     A book chapter on GRPO (2026, not public), sec. 7.5.9; compare `dppo_tv`.
     """
@@ -65,19 +66,20 @@ def symmetric_tv(log_ratio: Array, log_probs: Array, advantages: Array, *, delta
 
 
 def symmetric_kl(log_ratio: Array, log_probs: Array, advantages: Array, *, delta: float = 0.05) -> Term:
-    """A variant of DPPO's binary KL mask: one term of the divergence, without a direction.
+    """A variant of DPPO's binary KL mask: it uses one term of the divergence, and no direction.
 
         sₜ = rₜ A [ πθ(t) log rₜ <= δ ]
 
-    πθ log(πθ/πold) is half of a Bernoulli KL and negative for tokens that became rarer, which are never
-    dropped. For πθ(o|q) in place of rₜ, see `symmetric_tv`.
+    πθ log(πθ/πold) is one of the two terms of the KL between two-outcome distributions (this token, any other
+    token). It is negative for tokens that became less probable, so these are never dropped. About πθ(o|q)
+    instead of rₜ, see `symmetric_tv`.
 
     Args:
       log_ratio, log_probs, advantages: as in `dppo_tv`.
       delta: threshold in nats, >= 0.
 
     Returns:
-      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ, the mask held constant.
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ. No gradient flows through the mask.
 
     A book chapter on GRPO (2026, not public), sec. 7.5.9; compare `dppo_kl`.
     """
@@ -86,19 +88,20 @@ def symmetric_kl(log_ratio: Array, log_probs: Array, advantages: Array, *, delta
 
 
 def top_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: Array, *, k: int = 20) -> Term:
-    """A textbook's top-k mask: of each completion the k tokens that moved most.
+    """Top-k mask over a completion: keep the k tokens whose probability changed most.
 
         sₜ = rₜ A [ |πθ(t) - πold(t)| among the k largest of its completion ]
 
-    The paper's top-k is about the vocabulary, see `dppo_top_tv`; this is about the tokens of a completion.
+    In the paper, top-k means the k most probable tokens of the vocabulary, see `dppo_top_tv`. Here it means k
+    tokens of the completion.
 
     Args:
       log_ratio, log_probs, advantages: as in `dppo_tv`.
       mask: (P, G, T) 1 on completion tokens.
-      k: how many tokens are kept, >= 1; ties are all kept.
+      k: number of tokens that are kept, >= 1. Tokens that are equal to the k-th are kept too.
 
     Returns:
-      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ, the mask held constant.
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ. No gradient flows through the mask.
 
     Raises:
       ValueError: if k < 1.
@@ -109,18 +112,18 @@ def top_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: Arra
 
 
 def top_kl_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: Array, *, k: int = 20) -> Term:
-    """A textbook's top-k mask by KL: of each completion the k tokens with the largest term of a KL.
+    """Top-k mask over a completion: keep the k tokens with the largest term of a KL.
 
         sₜ = rₜ A [ πθ(t) log rₜ among the k largest of its completion ]
 
-    A token that became rarer adds less than nothing, so it is kept only where there are few others. The
-    paper's top-k is about the vocabulary, see `dppo_top_kl`.
+    The term is negative for tokens that became less probable, so these are the last to be kept. In the paper,
+    top-k means the k most probable tokens of the vocabulary, see `dppo_top_kl`.
 
     Args:
       log_ratio, log_probs, advantages, mask, k: as in `top_movers`.
 
     Returns:
-      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ, the mask held constant.
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ. No gradient flows through the mask.
 
     Raises:
       ValueError: if k < 1.
@@ -138,8 +141,8 @@ def _top(values: Array, mask: Array, k: int) -> Array:
         raise ValueError(f"k: expected at least 1 token, got {k}")
     xp = array_namespace(values, mask)
     values = xp.where(is_set(mask), values, -xp.inf)
-    place = max(values.shape[TOKENS] - k, 0)
-    return values >= xp.sort(values, axis=TOKENS)[..., place : place + 1]
+    index = max(values.shape[TOKENS] - k, 0)  # of the k-th largest value in ascending order
+    return values >= xp.sort(values, axis=TOKENS)[..., index : index + 1]
 
 
 def _masked_ratio(log_ratio: Array, advantages: Array, keep: Array) -> Term:

@@ -1,7 +1,8 @@
 """The clip family: a token pushed far enough in the direction of its advantage has zero gradient.
 
-Clipping is decided from the ratio and the sign of the advantage, never by comparing the two branches, which
-breaks in mixed precision.
+A token is clipped if A > 0 and its ratio is above the upper bound, or A < 0 and its ratio is below the lower
+bound. The code tests these conditions. It does not compare the two branches of the min, because in mixed
+precision rounding could decide that comparison.
 """
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, masked_mean
@@ -13,8 +14,7 @@ def clipped(log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_
 
         sₜ = min(rₜ A, clip(rₜ, 1 - clip_low, 1 + clip_high) A),   rₜ = exp(log_ratio)
 
-    A token that has already been pushed far enough in the direction of its advantage still counts in the
-    value but has slope zero. On the bound itself the slope is still the unclipped one.
+    A clipped token still counts in the value, but its slope is 0. A token exactly on a bound is not clipped.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
@@ -43,8 +43,8 @@ def clipped(log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_
     too_low = (advantages < 0.0) & (ratio < 1.0 - clip_low)
     gain = ratio * advantages
     bound = xp.clip(ratio, 1.0 - clip_low, 1.0 + clip_high) * advantages
-    stopped = too_high | too_low
-    return Term(value=xp.where(stopped, bound, gain), slope=xp.where(stopped, 0.0, gain))
+    is_clipped = too_high | too_low
+    return Term(value=xp.where(is_clipped, bound, gain), slope=xp.where(is_clipped, 0.0, gain))
 
 
 def dual_clipped(
@@ -55,19 +55,20 @@ def dual_clipped(
     clip_high: float = 0.2,
     max_ratio: float = 3.0,
 ) -> Term:
-    """The clipped surrogate with a floor for bad tokens, whose ratio PPO leaves unbounded.
+    """The clipped surrogate with a cap on the ratio of tokens with A < 0, which PPO leaves unbounded.
 
         sₜ = max(clipped(rₜ, A), max_ratio A)  where A < 0,    clipped(rₜ, A) elsewhere
 
-    A bad token that is max_ratio times as likely as before would otherwise dominate the batch. There its
-    slope is zero. A token without advantage counts 0 beyond max_ratio, even where its ratio overflows.
+    Without the cap, a token with A < 0 and a very large ratio could dominate the batch. Beyond max_ratio the
+    slope is 0. If A = 0 and the ratio is beyond max_ratio, the value is set to 0, because the ratio may
+    overflow and inf * 0 would be NaN.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
       clip_low, clip_high: as in `clipped`.
-      max_ratio: the ratio from which a bad token stops counting more, > 1. verl's clip_ratio_c = 3.0 is
-        always on; it is TRL's `delta`.
+      max_ratio: the cap of the ratio for tokens with A < 0, > 1. In verl it is clip_ratio_c, 3.0 and always
+        on; in TRL it is `delta`.
 
     Returns:
       Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
@@ -80,11 +81,11 @@ def dual_clipped(
     if not max_ratio > 1.0:
         raise ValueError(f"max_ratio: expected a number > 1, got {max_ratio}")
     xp = array_namespace(log_ratio, advantages)
-    once = clipped(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
+    ppo_term = clipped(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
     too_likely = (advantages <= 0.0) & (xp.exp(log_ratio) > max_ratio)
     return Term(
-        value=xp.where(too_likely, max_ratio * advantages, once.value),
-        slope=xp.where(too_likely, 0.0, once.slope),
+        value=xp.where(too_likely, max_ratio * advantages, ppo_term.value),
+        slope=xp.where(too_likely, 0.0, ppo_term.slope),
     )
 
 
@@ -100,8 +101,8 @@ def two_sided_clipped(
 
         sₜ = min(min(rₜ, δ) A, clip(rₜ, 1 - clip_low, 1 + clip_high) A),   δ = max_ratio
 
-    For δ >= 1 + clip_high it is `dual_clipped` with its floor at δ. A smaller δ takes the place of the upper
-    bound for good tokens, and leaves 1 + clip_high as the floor for bad ones.
+    If δ >= 1 + clip_high, this is `dual_clipped` with max_ratio = δ. If δ < 1 + clip_high, tokens with A > 0
+    are clipped at δ, and tokens with A < 0 at 1 + clip_high.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
@@ -119,8 +120,8 @@ def two_sided_clipped(
     """
     if not max_ratio > 1.0:
         raise ValueError(f"max_ratio: expected a number > 1, got {max_ratio}")
-    upper, floor = min(clip_high, max_ratio - 1.0), max(1.0 + clip_high, max_ratio)
-    return dual_clipped(log_ratio, advantages, clip_low=clip_low, clip_high=upper, max_ratio=floor)
+    upper, cap = min(clip_high, max_ratio - 1.0), max(1.0 + clip_high, max_ratio)
+    return dual_clipped(log_ratio, advantages, clip_low=clip_low, clip_high=upper, max_ratio=cap)
 
 
 def geometric_mean_clipped(
@@ -130,10 +131,11 @@ def geometric_mean_clipped(
 
         s = A exp(1/|o| Σₜ zₜ),   zₜ = min(log rₜ, clip_high) where A > 0,  max(log rₜ, -clip_low) where A < 0
 
-    All tokens of a completion have the same value s. A clip in log space keeps single tokens from carrying
-    the mean; a product of many ratios cannot explode. The slope is that of a mean over the completion, so it
-    is to be aggregated with weights that are constant over each completion and sum to a share of it, as in
-    GRPO's.
+    All tokens of a completion have the same value s. Because each log-ratio is clipped in the direction of
+    the advantage, no single token can dominate the mean.
+
+    The derivative already contains the mean over the completion. Use an aggregation that gives all tokens of
+    a completion the same weight, such as `sequence_mean_token_mean`.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold, token by token, in nats.
@@ -142,7 +144,7 @@ def geometric_mean_clipped(
       clip_low, clip_high: half-widths in log space, >= 0; 0.4 and 0.4 in TRL and the paper.
 
     Returns:
-      Term of two (P, G, T) arrays: s, and A exp(mean z) where z follows the log-ratio, else 0.
+      Term of two (P, G, T) arrays: s, and the slope, which is s where the token is not clipped, else 0.
 
     Raises:
       ValueError: if a half-width is negative.
@@ -152,9 +154,10 @@ def geometric_mean_clipped(
     if not clip_low >= 0.0 or not clip_high >= 0.0:
         raise ValueError(f"expected clip_low, clip_high >= 0, got {clip_low} and {clip_high}")
     xp = array_namespace(log_ratio, advantages, mask)
-    good, bad = advantages > 0.0, advantages < 0.0
-    stopped = (good & (log_ratio > clip_high)) | (bad & (log_ratio < -clip_low))
-    near = xp.where(stopped, xp.clip(log_ratio, -clip_low, clip_high), log_ratio)
-    mean = masked_mean(near, mask, axis=TOKENS, keepdims=True)
+    too_high = (advantages > 0.0) & (log_ratio > clip_high)
+    too_low = (advantages < 0.0) & (log_ratio < -clip_low)
+    is_clipped = too_high | too_low
+    clamped_log_ratio = xp.where(is_clipped, xp.clip(log_ratio, -clip_low, clip_high), log_ratio)
+    mean = masked_mean(clamped_log_ratio, mask, axis=TOKENS, keepdims=True)
     value = xp.exp(mean) * advantages + xp.zeros_like(log_ratio)
-    return Term(value=value, slope=xp.where(stopped, 0.0, value))
+    return Term(value=value, slope=xp.where(is_clipped, 0.0, value))

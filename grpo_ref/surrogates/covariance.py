@@ -1,4 +1,4 @@
-"""Covariance: the few tokens whose advantage and log-probability go together drive the entropy down."""
+"""Covariance: tokens with a large covariance of advantage and log-probability reduce the entropy most."""
 
 from grpo_ref.arrays import BATCH, Array, array_namespace, at_least, is_set, masked_mean
 from grpo_ref.surrogates.clip import clipped
@@ -15,17 +15,17 @@ def kl_cov(
     share: float = 0.0002,
     coef: float = 0.1,
 ) -> Term:
-    """Unclipped, but the few tokens that drive entropy down are held back by a penalty on their log-ratio.
+    """The unclipped surrogate, with a penalty on the log-ratio of the few tokens that reduce entropy most.
 
         sₜ = rₜ A - coef |log rₜ| [t chosen],    chosen: the highest cov = (A - Ā)(log πθ - mean log πθ)
 
-    Which tokens are chosen is a constant of differentiation. At log rₜ = 0 the penalty's slope is 0.
+    The choice is treated as constant in the gradient. At log rₜ = 0 the slope of the penalty is 0.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold, in nats.
       log_probs: (P, G, T) log πθ, in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
-      mask: (P, G, T) 1 on completion tokens; means and choice are over these.
+      mask: (P, G, T) 1 on completion tokens; only these enter the means and the choice.
       share: the share of tokens chosen, at least one token; verl's kl_cov_ratio.
       coef: weight of the penalty; verl's ppo_kl_coef.
 
@@ -38,8 +38,8 @@ def kl_cov(
     plain = importance_weighted(log_ratio, advantages)
     covariance = _centered(advantages + xp.zeros_like(log_probs), mask) * _centered(log_probs, mask)
     chosen = _largest(xp.where(is_set(mask), covariance, -xp.inf), mask, share)
-    held = coef * xp.astype(chosen, log_ratio.dtype)
-    return Term(value=plain.value - held * abs(log_ratio), slope=plain.slope - held * xp.sign(log_ratio))
+    coefs = coef * xp.astype(chosen, log_ratio.dtype)  # coef for a chosen token, else 0
+    return Term(value=plain.value - coefs * abs(log_ratio), slope=plain.slope - coefs * xp.sign(log_ratio))
 
 
 def clip_cov(
@@ -55,18 +55,18 @@ def clip_cov(
     clip_low: float = 0.2,
     clip_high: float = 0.2,
 ) -> Term:
-    """The clipped surrogate, and of the tokens with a large covariance a random few get no gradient at all.
+    """The clipped surrogate. In addition, a few random tokens with a large covariance get no gradient.
 
         sₜ = clipped(rₜ, A) [t not chosen],    chosen from: cov_low < (A - Ā)(log πθ - mean log πθ) < cov_high
 
-    Tokens that the clip holds already are not chosen. Which ones are is a constant of differentiation.
+    Tokens that are already clipped are not chosen. The choice is treated as constant in the gradient.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold, in nats.
       log_probs: (P, G, T) log πθ, in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
-      mask: (P, G, T) 1 on completion tokens; means and choice are over these.
-      noise: (P, G, T) random numbers; of the tokens that may be chosen, those with the smallest are.
+      mask: (P, G, T) 1 on completion tokens; only these enter the means and the choice.
+      noise: (P, G, T) random numbers: among the eligible tokens, those with the smallest are chosen.
       share: the share of all tokens that is chosen, at least one token if there is any; verl's
         clip_cov_ratio.
       cov_low, cov_high: bounds of the covariance, both excluded; verl's clip_cov_lb and clip_cov_ub.
@@ -78,7 +78,7 @@ def clip_cov(
     Cui et al. 2025, Clip-Cov (arXiv:2505.22617); verl `compute_policy_loss_clip_cov`.
     """
     xp = array_namespace(log_ratio, log_probs, advantages, mask, noise)
-    once = clipped(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
+    ppo_term = clipped(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
     eligible = clip_cov_eligible(
         log_ratio,
         log_probs,
@@ -90,7 +90,7 @@ def clip_cov(
         clip_high=clip_high,
     )
     chosen = _largest(xp.where(eligible, -noise, -xp.inf), mask, share) & eligible
-    return Term(xp.where(chosen, 0.0, once.value), slope=xp.where(chosen, 0.0, once.slope))
+    return Term(xp.where(chosen, 0.0, ppo_term.value), slope=xp.where(chosen, 0.0, ppo_term.slope))
 
 
 def clip_cov_eligible(
@@ -104,13 +104,13 @@ def clip_cov_eligible(
     clip_low: float = 0.2,
     clip_high: float = 0.2,
 ) -> Array:
-    """From which tokens `clip_cov` chooses at random.
+    """Mask of the eligible tokens, from which `clip_cov` chooses at random.
 
     Args:
       log_ratio, log_probs, advantages, mask, cov_low, cov_high, clip_low, clip_high: as in `clip_cov`.
 
     Returns:
-      (P, G, T) True where the covariance is inside and the clip does not hold the token already.
+      (P, G, T) True where the covariance is within the bounds and the token is not already clipped.
     """
     xp = array_namespace(log_ratio, log_probs, advantages, mask)
     ratio = xp.exp(log_ratio)
@@ -125,7 +125,7 @@ def _centered(array: Array, mask: Array) -> Array:
 
 
 def _largest(scores: Array, mask: Array, share: float) -> Array:
-    """True on each batch's highest scores: int(share * tokens) of them, at least one."""
+    """Mask of the tokens with the highest scores in each run: int(share * tokens) of them, at least one."""
     xp = array_namespace(scores, mask)
     flat = xp.reshape(scores, (*scores.shape[:-3], -1))
     rank = xp.reshape(xp.argsort(xp.argsort(-flat, axis=-1, stable=True), axis=-1), scores.shape)

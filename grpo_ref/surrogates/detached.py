@@ -1,4 +1,4 @@
-"""Detached weights: the ratio is held constant, and every token keeps the gradient of its log-probability."""
+"""Detached weights: no gradient flows through the ratio, only through each token's own log-probability."""
 
 import math
 
@@ -6,9 +6,9 @@ from grpo_ref.arrays import TOKENS, Array, array_namespace, is_set
 from grpo_ref.surrogates.clip import clipped
 from grpo_ref.types import Term
 
-LOG_SMALLEST, LOG_LARGEST = math.log(1e-8), 20.0
+MIN_LOG_WEIGHT, MAX_LOG_WEIGHT = math.log(1e-8), 20.0
 """TRL's limits of VESPO's log-weight, and of the logarithm of each token's correction, in nats."""
-SMALLEST, LARGEST = 1e-8, math.exp(LOG_LARGEST)
+MIN_CORRECTION, MAX_CORRECTION = 1e-8, math.exp(MAX_LOG_WEIGHT)
 
 
 def cispo(
@@ -19,11 +19,11 @@ def cispo(
     min_ratio: float = 0.0,
     max_ratio: float = 5.0,
 ) -> Term:
-    """REINFORCE weighted by a clipped ratio that is held constant: no token ever loses its gradient.
+    """REINFORCE weighted by a clipped, constant ratio, so that a clipped token keeps its gradient.
 
         sₜ = sg[clip(rₜ, min_ratio, max_ratio)] A log πθ(t),   rₜ = exp(log_ratio)
 
-    Only the slope has a meaning; the value contains log πθ. The trainers' three caps:
+    Only the derivative has a meaning; the value contains log πθ. The bounds in three trainers:
 
     | trainer       | min_ratio                 | max_ratio                                          |
     |---------------|---------------------------|----------------------------------------------------|
@@ -38,7 +38,7 @@ def cispo(
       min_ratio, max_ratio: bounds of the weight, 0 <= min_ratio <= max_ratio; 5 is ScaleRL's cap.
 
     Returns:
-      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
+      Term of (P, G, T) arrays; the derivative is in `direct`.
 
     Raises:
       ValueError: if the bounds are out of range.
@@ -65,22 +65,22 @@ def gspo_token(
     clip_high: float = 4e-4,
     max_log_ratio: float = math.inf,
 ) -> Term:
-    """GSPO with a gradient of its own for each token, so that advantages may differ along a completion.
+    """GSPO with a separate gradient for each token, so that advantages may differ within a completion.
 
         sₜ = min(s A, clip(s, 1 - clip_low, 1 + clip_high) A),   s = sg[sequence ratio] πθ(t) / sg[πθ(t)]
 
-    Its value is that of the clip on the sequence ratio; the slope, s A where the clip does not hold, is with
-    respect to the token's own log-probability. With one advantage per completion and GRPO's weights it
-    is GSPO.
+    The value is the clipped surrogate of the sequence ratio. The derivative is with respect to the token's
+    own log-probability: s A if the token is not clipped, else 0. With one advantage per completion and GRPO's
+    weights, this is GSPO.
 
     Args:
       log_ratio: (P, G, T) after `sequence_mean_level`, in nats.
       advantages: broadcastable to (P, G, T), one per completion or per token; constant with respect to θ.
       clip_low, clip_high: as in `clipped`; 3e-4 and 4e-4 are the paper's, for a ratio that is a mean.
-      max_log_ratio: the log-ratio is limited to this, in nats, and the slope is 0 beyond it; 10 in verl.
+      max_log_ratio: the log-ratio is limited to this, in nats, and the derivative is 0 beyond it; 10 in verl.
 
     Returns:
-      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
+      Term of (P, G, T) arrays; the derivative is in `direct`.
 
     Raises:
       ValueError: if a half-width is out of range.
@@ -88,8 +88,9 @@ def gspo_token(
     Zheng et al. 2025, GSPO (arXiv:2507.18071); verl `compute_policy_loss_gspo`, which is this form.
     """
     xp = array_namespace(log_ratio, advantages)
-    near = log_ratio if math.isinf(max_log_ratio) else xp.clip(log_ratio, None, max_log_ratio)
-    term = clipped(near, advantages, clip_low=clip_low, clip_high=clip_high)
+    is_unlimited = math.isinf(max_log_ratio)
+    clamped_log_ratio = log_ratio if is_unlimited else xp.clip(log_ratio, None, max_log_ratio)
+    term = clipped(clamped_log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
     return Term(value=term.value, direct=xp.where(log_ratio <= max_log_ratio, term.slope, 0.0))
 
 
@@ -105,25 +106,26 @@ def vespo(
     k_negative: float = 3.0,
     lambda_negative: float = 2.0,
 ) -> Term:
-    """REINFORCE weighted by a smooth bump of the sequence ratio: stale completions fade on both sides.
+    """REINFORCE weighted by a smooth function of the sequence ratio, which falls to 0 on both sides.
 
         sₜ = sg[φ(w)] A log πθ(t),   φ(w) = wᵏ e^{λ (1 - w)},   w = πθ(o) / πold(o) Πₜ cₜ
 
-    φ(1) = 1 and its top is at w = k/λ. wᵏ fades out completions that have become unlikely, the exponential
-    those that have become too likely. k and λ depend on the sign of A.
+    φ(1) = 1, and φ is largest at w = k/λ. wᵏ reduces the weight of completions that have become less likely,
+    and the exponential that of completions that have become much more likely. k and λ depend on the sign of
+    A.
 
     Args:
       log_ratio: (P, G, T) after `sequence_sum_level`, in nats.
       log_probs: (P, G, T) log πθ, in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
-      correction: (P, G, T) c, the weights for the sampler's mismatch; they belong inside w here. The
-        logarithm of each is limited as that of w is, so that one token with c = 0 does not decide alone.
+      correction: (P, G, T) c, the product of the recipe's corrections, here a part of w. The logarithm of
+        each token's c has the same limits as log w, so that a single token with c = 0 does not decide w.
       mask: (P, G, T) 1 on completion tokens.
-      k_positive, lambda_positive: of the bump where A >= 0; 2 and 3 in TRL.
-      k_negative, lambda_negative: where A < 0; 3 and 2 in TRL.
+      k_positive, lambda_positive: k and λ where A >= 0; 2 and 3 in TRL.
+      k_negative, lambda_negative: k and λ where A < 0; 3 and 2 in TRL.
 
     Returns:
-      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
+      Term of (P, G, T) arrays; the derivative is in `direct`.
 
     Raises:
       ValueError: if a parameter is not positive.
@@ -136,11 +138,11 @@ def vespo(
             f"expected k_positive, lambda_positive, k_negative, lambda_negative > 0, got {settings}"
         )
     xp = array_namespace(log_ratio, log_probs, advantages)
-    good = advantages + xp.zeros_like(log_ratio) >= 0.0
-    k = xp.where(good, xp.full_like(log_ratio, k_positive), k_negative)
-    rate = xp.where(good, xp.full_like(log_ratio, lambda_positive), lambda_negative)
-    log_correction = xp.log(xp.clip(xp.where(is_set(mask), correction, 1.0), SMALLEST, LARGEST))
-    log_weight = log_ratio + xp.sum(log_correction, axis=TOKENS, keepdims=True)
-    log_weight = xp.clip(log_weight, LOG_SMALLEST, LOG_LARGEST)
+    is_positive = advantages + xp.zeros_like(log_ratio) >= 0.0
+    k = xp.where(is_positive, xp.full_like(log_ratio, k_positive), k_negative)
+    rate = xp.where(is_positive, xp.full_like(log_ratio, lambda_positive), lambda_negative)
+    limited = xp.clip(xp.where(is_set(mask), correction, 1.0), MIN_CORRECTION, MAX_CORRECTION)
+    log_weight = log_ratio + xp.sum(xp.log(limited), axis=TOKENS, keepdims=True)
+    log_weight = xp.clip(log_weight, MIN_LOG_WEIGHT, MAX_LOG_WEIGHT)
     weight = xp.exp(k * log_weight + rate * (1.0 - xp.exp(log_weight))) * advantages
     return Term(value=weight * log_probs, direct=weight)

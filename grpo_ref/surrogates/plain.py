@@ -1,4 +1,4 @@
-"""No trust region: the policy gradient as it is."""
+"""No trust region: policy gradients without a clip."""
 
 from grpo_ref.arrays import Array, array_namespace
 from grpo_ref.types import Term
@@ -9,14 +9,14 @@ def reinforce(log_probs: Array, advantages: Array) -> Term:
 
         sₜ = A log πθ(t)
 
-    Its value means nothing; only its slope does.
+    Only the derivative has a meaning; the value contains log πθ.
 
     Args:
       log_probs: (P, G, T) log πθ of the tokens, in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
 
     Returns:
-      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
+      Term of (P, G, T) arrays; the derivative is in `direct`.
 
     Williams 1992; verl `compute_policy_loss_gpg`.
     """
@@ -54,7 +54,7 @@ def squared_ratio(log_ratio: Array, log_probs: Array, advantages: Array, *, beta
       beta: weight of the square, >= 0; verl's dro_beta, which has no default.
 
     Returns:
-      Term of (P, G, T) arrays; A is the direct slope, -β log rₜ the one through the ratio.
+      Term of (P, G, T) arrays; `direct` is A, and `slope` is -β log rₜ.
 
     Raises:
       ValueError: if beta is negative.

@@ -1,4 +1,4 @@
-"""Soft gates: the slope fades as the ratio leaves 1, instead of falling off a cliff."""
+"""Soft gates: the slope falls smoothly as the ratio moves away from 1, and never drops to 0 at a bound."""
 
 from grpo_ref.arrays import Array, array_namespace
 from grpo_ref.types import Term
@@ -7,13 +7,13 @@ from grpo_ref.types import Term
 def sapo(
     log_ratio: Array, advantages: Array, *, tau_positive: float = 1.0, tau_negative: float = 1.05
 ) -> Term:
-    """A soft gate instead of a hard clip: the slope fades as the ratio leaves 1, and has no cliff.
+    """A soft gate instead of a hard clip: the slope falls smoothly as the ratio moves away from 1.
 
         sₜ = (4/τ) σ(τ (rₜ - 1)) A,   rₜ = exp(log_ratio),   τ = tau_positive where A > 0, else tau_negative
 
-    The slope is 4 p (1 - p) rₜ A with p = σ(τ (rₜ - 1)): A at rₜ = 1, whatever τ is. A larger τ is a sharper
-    gate. Far from 1 the slope is tiny but not 0: p (1 - p) is computed as f/(1 + f)², f = exp(-τ|rₜ - 1|),
-    since 1 - p would lose its digits.
+    The slope is 4 p (1 - p) rₜ A with p = σ(τ (rₜ - 1)). At rₜ = 1 the slope is A for every τ. A larger τ
+    makes the gate sharper. Far from 1 the slope is tiny but not 0. The code computes p (1 - p) as f/(1 + f)²
+    with f = exp(-τ|rₜ - 1|), because 1 - p would be rounded to 0.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
@@ -34,8 +34,9 @@ def sapo(
     ratio = xp.exp(log_ratio)
     tau = xp.where(advantages > 0.0, xp.full_like(ratio, tau_positive), tau_negative)
     distance = tau * (ratio - 1.0)
-    fading = xp.exp(-abs(distance))
-    gate = xp.where(distance > 0.0, 1.0, fading) / (1.0 + fading)
-    steepness = fading / (1.0 + fading) ** 2
-    fast = xp.where(steepness > 0.0, ratio, 0.0)  # where the ratio overflows, nothing is left of the slope
-    return Term(value=4.0 / tau * gate * advantages, slope=4.0 * steepness * fast * advantages)
+    f = xp.exp(-abs(distance))
+    gate = xp.where(distance > 0.0, 1.0, f) / (1.0 + f)
+    steepness = f / (1.0 + f) ** 2
+    # Where the steepness is 0, the slope is 0, also if the ratio overflows: inf * 0 would be NaN.
+    finite_ratio = xp.where(steepness > 0.0, ratio, 0.0)
+    return Term(value=4.0 / tau * gate * advantages, slope=4.0 * steepness * finite_ratio * advantages)

@@ -10,12 +10,12 @@ from grpo_ref.surrogates import clipped, dual_clipped, geometric_mean_clipped, t
 # ratio, advantage -> value, slope at clip_low = 0.2, clip_high = 0.28
 CLIPPED = {
     "on policy": (1.0, 2.0, 2.0, 2.0),
-    "good token, pushed far enough": (1.5, 1.0, 1.28, 0.0),
-    "good token, still too rare": (0.5, 0.5, 0.25, 0.25),
-    "bad token, pushed far enough": (0.5, -1.0, -0.8, 0.0),
-    "bad token, still too likely": (1.5, -0.5, -0.75, -0.75),
-    "good token, just inside the wider bound": (1.27, 2.0, 2.54, 2.54),
-    "bad token, just inside its bound": (0.81, -2.0, -1.62, -1.62),
+    "A > 0, pushed far enough": (1.5, 1.0, 1.28, 0.0),
+    "A > 0, still too rare": (0.5, 0.5, 0.25, 0.25),
+    "A < 0, pushed far enough": (0.5, -1.0, -0.8, 0.0),
+    "A < 0, still too likely": (1.5, -0.5, -0.75, -0.75),
+    "A > 0, just inside the wider bound": (1.27, 2.0, 2.54, 2.54),
+    "A < 0, just inside its bound": (0.81, -2.0, -1.62, -1.62),
     "no signal": (1.5, 0.0, 0.0, 0.0),
 }
 
@@ -30,9 +30,9 @@ def test_clipped(ratio, advantage, value, slope, asarray):
 
 # the same with a floor at max_ratio = 2
 DUAL = CLIPPED | {
-    "bad token, a little too likely: the floor 2 A": (2.5, -0.5, -1.0, 0.0),
-    "bad token, far too likely: the floor 2 A": (5.0, -1.5, -3.0, 0.0),
-    "good token, far too likely: no floor": (5.0, 0.5, 0.64, 0.0),
+    "A < 0, a little too likely: the value is 2 A": (2.5, -0.5, -1.0, 0.0),
+    "A < 0, far too likely: the value is 2 A": (5.0, -1.5, -3.0, 0.0),
+    "A > 0, far too likely: no cap of its own": (5.0, 0.5, 0.64, 0.0),
 }
 
 
@@ -87,13 +87,19 @@ def test_clipping_is_decided_from_the_ratio_in_float32_too():
 
 # ratio, advantage, settings -> value, slope
 TWO_SIDED = {
-    "a good token is held at the clip": (2.0, 1.0, {"max_ratio": 4.0}, 1.2, 0.0),
-    "a bad token trains up to the cap": (3.0, -1.0, {"max_ratio": 4.0}, -3.0, -3.0),
+    "A > 0 is clipped at 1 + clip_high": (2.0, 1.0, {"max_ratio": 4.0}, 1.2, 0.0),
+    "A < 0 has a gradient up to the cap": (3.0, -1.0, {"max_ratio": 4.0}, -3.0, -3.0),
     "and not beyond it": (5.0, -1.0, {"max_ratio": 4.0}, -4.0, 0.0),
-    "a cap below the clip holds good tokens earlier": (1.15, 1.0, {"max_ratio": 1.1}, 1.1, 0.0),
-    "and leaves the clip as the floor of bad ones": (1.15, -1.0, {"max_ratio": 1.1}, -1.15, -1.15),
+    "with a cap below 1 + clip_high, A > 0 is clipped at the cap": (1.15, 1.0, {"max_ratio": 1.1}, 1.1, 0.0),
+    "with a cap below 1 + clip_high, A < 0 is not clipped at the cap": (
+        1.15,
+        -1.0,
+        {"max_ratio": 1.1},
+        -1.15,
+        -1.15,
+    ),
     "which holds beyond it": (1.3, -1.0, {"max_ratio": 1.1}, -1.2, 0.0),
-    "a bad token pushed far enough": (0.5, -1.0, {"max_ratio": 4.0}, -0.8, 0.0),
+    "A < 0, pushed far enough": (0.5, -1.0, {"max_ratio": 4.0}, -0.8, 0.0),
 }
 
 

@@ -1,7 +1,7 @@
 """DPPO: a divergence for a trust region, worked by hand."""
 
 from functools import partial
-from math import log
+from math import inf, log
 
 import numpy as np
 import pytest
@@ -11,10 +11,10 @@ from grpo_ref.surrogates import binary_kl, dppo_kl, dppo_top_kl, dppo_top_tv, dp
 LOG2 = log(2.0)
 # p, q, advantage, threshold -> kept
 MOVES = {
-    "a good token that moved up too far": (0.6, 0.4, 1.0, 0.15, False),
-    "a good token that moved down is called back": (0.4, 0.6, 1.0, 0.15, True),
-    "a bad token that moved down too far": (0.4, 0.6, -1.0, 0.15, False),
-    "a bad token that moved up is called back": (0.6, 0.4, -1.0, 0.15, True),
+    "A > 0, moved up too far": (0.6, 0.4, 1.0, 0.15, False),
+    "A > 0, moved down: moves back": (0.4, 0.6, 1.0, 0.15, True),
+    "A < 0, moved down too far": (0.4, 0.6, -1.0, 0.15, False),
+    "A < 0, moved up: moves back": (0.6, 0.4, -1.0, 0.15, True),
     "not far enough": (0.5, 0.4, 1.0, 0.15, True),
 }
 
@@ -43,9 +43,10 @@ def test_dppos_weight_is_capped(asarray):
     asarray.check(term.direct, [20.0])
 
 
-def test_a_weight_may_have_a_floor(asarray):
-    term = dppo_tv(asarray([log(0.02)]), asarray([log(0.01)]), asarray([1.0]), min_ratio=0.1)
-    asarray.check(term.direct, [0.1])
+@pytest.mark.parametrize("max_ratio", [20.0, inf])
+def test_a_weight_may_have_a_floor(max_ratio, asarray):
+    arrays = asarray([log(0.02)]), asarray([log(0.01)]), asarray([1.0])
+    asarray.check(dppo_tv(*arrays, min_ratio=0.1, max_ratio=max_ratio).direct, [0.1])
 
 
 def test_top_k_divergences_have_a_bucket_for_the_rest(asarray):
