@@ -1,18 +1,19 @@
 """Aggregation: how much does each token count?
 
-Averaging is linear, so an aggregation is nothing but an array of weights W, and the loss is -sum(W * value).
-GRPO, DAPO and Dr. GRPO differ by three pictures of W.
+Averaging is linear, so an aggregation is an array of weights W, and the loss is -sum(W * value). GRPO, DAPO
+and Dr. GRPO differ, among other parts, in W.
 
-Padding gets weight 0. A completion without any token (empty, or masked out) has no weight itself;
-`count_empty` says whether it still counts in the number of completions that the others are divided by. Each
-run (an index on the axes before the last three) is a batch of its own.
+Padding (mask 0) has weight 0. If a completion has no token with mask 1, because it is empty or a filter
+rejected it, it has no weight. `count_empty` says whether such a completion is counted in n, the number of
+completions by which the others are divided. Each run (an index on the axes before the last three) is a
+separate batch. In the formulas, m is the mask, and [condition] is 1 if the condition is true and 0 otherwise.
 """
 
 from grpo_ref.arrays import BATCH, GROUP, PROMPTS, TOKENS, Array, array_namespace, as_floating, at_least
 
 
 def token_sum(mask: Array) -> Array:
-    """Every token counts one.
+    """Every token has weight 1.
 
         W = m
 
@@ -51,7 +52,7 @@ def token_mean(mask: Array, *, eps: float = 0.0) -> Array:
 
 
 def kept_token_mean(mask: Array, correction: Array) -> Array:
-    """Every token that the corrections keep counts the same; the others are out of the denominator too.
+    """Every token that the corrections keep has the same weight; the other tokens are not in the denominator.
 
         W = m [c ≠ 0] / Σ m [c ≠ 0],    the sum over all tokens of the batch
 
@@ -69,7 +70,7 @@ def kept_token_mean(mask: Array, correction: Array) -> Array:
 
 
 def token_sum_over(mask: Array, *, tokens: float) -> Array:
-    """Divide by a number of tokens that is known beforehand, whatever this batch holds.
+    """Divide by a fixed number of tokens, whatever the number of tokens in this batch.
 
         W = m / tokens
 
@@ -92,13 +93,14 @@ def token_sum_over(mask: Array, *, tokens: float) -> Array:
 
 
 def sequence_mean_token_mean(mask: Array, *, count_empty: bool = True, eps: float = 0.0) -> Array:
-    """Every completion counts the same, so a token of a long one counts less: GRPO.
+    """Every completion has the same weight, so a token of a long completion has less: GRPO.
 
         W = m / ((|o| + eps) n),    |o| the tokens of the completion, n the completions
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
-      count_empty: whether n includes completions without tokens (TRL), or not (verl, OpenRLHF).
+      count_empty: if true, n includes completions without tokens (TRL). If false, it does not (verl,
+        OpenRLHF).
       eps: added to the lengths; 1e-8 in verl and OpenRLHF.
 
     Returns:
@@ -109,11 +111,11 @@ def sequence_mean_token_mean(mask: Array, *, count_empty: bool = True, eps: floa
     mask = as_floating(mask)
     xp = array_namespace(mask)
     lengths = xp.sum(mask, axis=TOKENS, keepdims=True)
-    return mask / ((at_least(lengths, 1.0) + eps) * _completions(mask, count_empty))
+    return mask / ((at_least(lengths, 1.0) + eps) * _completion_count(mask, count_empty))
 
 
 def sequence_mean_token_sum(mask: Array, *, count_empty: bool = True) -> Array:
-    """Sum over the tokens of a completion, mean over completions: the textbook policy gradient.
+    """Sum over the tokens of a completion, mean over the completions, as in REINFORCE.
 
         W = m / n
 
@@ -127,7 +129,7 @@ def sequence_mean_token_sum(mask: Array, *, count_empty: bool = True) -> Array:
     verl "seq-mean-token-sum".
     """
     mask = as_floating(mask)
-    return mask / _completions(mask, count_empty)
+    return mask / _completion_count(mask, count_empty)
 
 
 def fixed_length(mask: Array, max_length: int, *, count_empty: bool = True) -> Array:
@@ -153,7 +155,7 @@ def fixed_length(mask: Array, max_length: int, *, count_empty: bool = True) -> A
     return sequence_mean_token_sum(mask, count_empty=count_empty) / max_length
 
 
-def _completions(mask: Array, count_empty: bool) -> Array:
+def _completion_count(mask: Array, count_empty: bool) -> Array:
     """Return the number of completions, at least 1; of shape (..., 1, 1, 1) if it differs between runs."""
     if count_empty:
         return max(mask.shape[PROMPTS] * mask.shape[GROUP], 1)

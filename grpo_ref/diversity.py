@@ -4,7 +4,7 @@ from grpo_ref.arrays import MEMBERS, Array, array_namespace
 
 
 def best_of_n(rewards: Array) -> Array:
-    """Index of the completion with the highest reward in each group; of equal ones the first.
+    """Index of the completion with the highest reward in each group; the first one if several are equal.
 
     Args:
       rewards: (..., P, N) one row per prompt.
@@ -24,10 +24,11 @@ def rejection_sampled(rewards: Array, *, keep: int) -> Array:
 
     Args:
       rewards: (..., P, N) one row per prompt.
-      keep: how many of each group, 1 <= keep <= N; of equals the first ones.
+      keep: number of completions that are kept in each group, 1 <= keep <= N. If rewards are equal, the first
+        completions are kept.
 
     Returns:
-      (..., P, N) True for those that are kept.
+      (..., P, N) True for the completions that are kept.
 
     Raises:
       ValueError: if keep is out of range.
@@ -39,25 +40,26 @@ def rejection_sampled(rewards: Array, *, keep: int) -> Array:
     if not 1 <= keep <= rewards.shape[MEMBERS]:
         raise ValueError(f"keep: expected 1 to {rewards.shape[MEMBERS]} completions of a group, got {keep}")
     xp = array_namespace(rewards)
-    place = xp.argsort(xp.argsort(-rewards, axis=MEMBERS, stable=True), axis=MEMBERS)
-    return place < keep
+    rank = xp.argsort(xp.argsort(-rewards, axis=MEMBERS, stable=True), axis=MEMBERS)
+    return rank < keep
 
 
 def has_collapsed(entropy: Array, distinct: Array, width: Array, *, share: float = 0.5) -> Array:
-    """A warning: entropy, distinct n-grams and the width of the rewards have all fallen.
+    """Warning of mode collapse: entropy, distinct n-grams and the std of the rewards have all fallen.
 
-        each one's mean over the last tenth of the updates < share of its mean over the first tenth
+        for each: mean over the last tenth of the updates < share * mean over the first tenth
 
-    One of them falling alone is learning; all three together are mode collapse.
+    If only one of them falls, that is a normal part of learning.
 
     Args:
-      entropy, distinct, width: (U, ...) one row per update; the axes after it are runs.
-      share: what counts as fallen, 0 < share < 1.
+      entropy, distinct, width: (U, ...) one row per update; the other axes are runs.
+      share: limit of the ratio of the two means, 0 < share < 1.
 
     Returns:
-      (...,) True where all three have.
+      (...,) True where all three have fallen.
 
-    A book chapter on GRPO (2026, not public), sec. 7.5.1, which names the three and no number.
+    A book chapter on GRPO (2026, not public), sec. 7.5.1, which names the three quantities but gives no
+    number.
     """
     xp = array_namespace(entropy, distinct, width)
     tenth = max(entropy.shape[0] // 10, 1)

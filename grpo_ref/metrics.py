@@ -18,16 +18,15 @@ from grpo_ref.types import Term
 
 
 def clip_fractions(term: Term, log_ratio: Array, advantages: Array, mask: Array) -> tuple[Array, Array]:
-    """Shares of the tokens that the surrogate holds: they have an advantage, but no slope.
+    """Share of clipped tokens: A ≠ 0, but the gradient is 0. Two shares, for ratios below and above 1.
 
-        low:  A ≠ 0, slope = 0 and r < 1        high:  A ≠ 0, slope = 0 and r > 1
+        low:  A ≠ 0, slope + direct = 0 and r < 1        high:  A ≠ 0, slope + direct = 0 and r > 1
 
-    For the clipped surrogate this is the sign-aware count: low where A < 0 and r < 1 - clip_low, high
-    where A > 0 and r > 1 + clip_high. A token beyond the bound that its advantage would pull back still
-    trains, so it is not clipped.
+    For the clipped surrogate, low means A < 0 and r < 1 - clip_low, and high means A > 0 and r > 1 +
+    clip_high. A token beyond the other bound still has a gradient, so it is not clipped.
 
     Args:
-      term: what the surrogate returned.
+      term: the Term of the surrogate.
       log_ratio: (P, G, T) after the level, in nats.
       advantages: broadcastable to (P, G, T).
       mask: (P, G, T) 1 on completion tokens.
@@ -35,13 +34,13 @@ def clip_fractions(term: Term, log_ratio: Array, advantages: Array, mask: Array)
     Returns:
       Two (...,) shares between 0 and 1.
 
-    TRL `clip_ratio/low_mean` and `clip_ratio/high_mean`, at the level of the token; for a sequence TRL counts
-    completions, and what `delta` limits does not count as clipped.
+    TRL `clip_ratio/low_mean` and `clip_ratio/high_mean` at the token level. At the sequence level TRL counts
+    completions. TRL does not count tokens as clipped that only `delta` limits.
     """
     xp = array_namespace(log_ratio, advantages, mask)
-    held = (term.slope + term.direct + xp.zeros_like(log_ratio) == 0.0) & (advantages != 0.0)
-    low = xp.astype(held & (log_ratio < 0.0), log_ratio.dtype)
-    high = xp.astype(held & (log_ratio > 0.0), log_ratio.dtype)
+    is_clipped = (term.slope + term.direct + xp.zeros_like(log_ratio) == 0.0) & (advantages != 0.0)
+    low = xp.astype(is_clipped & (log_ratio < 0.0), log_ratio.dtype)
+    high = xp.astype(is_clipped & (log_ratio > 0.0), log_ratio.dtype)
     return masked_mean(low, mask, axis=BATCH), masked_mean(high, mask, axis=BATCH)
 
 
@@ -91,14 +90,15 @@ def mean_entropy(entropies: Array, mask: Array) -> Array:
     """Mean entropy over the completion tokens, in nats per token.
 
     Args:
-      entropies: (P, G, T) entropy of the distribution that each token was drawn from.
+      entropies: (P, G, T) entropy of the policy at each token. In training, the policy that sampled the
+        batch.
       mask: (P, G, T) 1 on completion tokens.
     """
     return masked_mean(entropies, mask, axis=BATCH)
 
 
 def dead_group_fraction(rewards: Array) -> Array:
-    """Share of the groups whose completions all have the same reward: they teach nothing.
+    """Share of the groups with equal rewards, which have no gradient in most recipes.
 
     Args:
       rewards: (P, G), one row per prompt.
@@ -109,8 +109,8 @@ def dead_group_fraction(rewards: Array) -> Array:
     TRL `frac_reward_zero_std`, where a std of up to 1e-8 is zero.
     """
     xp = array_namespace(rewards)
-    dead = xp.max(rewards, axis=MEMBERS) == xp.min(rewards, axis=MEMBERS)
-    return xp.mean(xp.astype(dead, as_floating(rewards).dtype), axis=-1)
+    is_equal = xp.max(rewards, axis=MEMBERS) == xp.min(rewards, axis=MEMBERS)
+    return xp.mean(xp.astype(is_equal, as_floating(rewards).dtype), axis=-1)
 
 
 def reward_width(rewards: Array) -> Array:
@@ -181,7 +181,7 @@ def mean_length(mask: Array) -> Array:
 
 
 def distinct_ngrams(tokens: Array, mask: Array, *, n: int, vocabulary: int) -> Array:
-    """Share of the n-grams of a batch that are different ones: it falls when the policy repeats itself.
+    """Number of distinct n-grams / number of n-grams of a batch. It falls when the policy repeats itself.
 
         distinct n-grams / all n-grams,    within completions only
 
@@ -199,12 +199,14 @@ def distinct_ngrams(tokens: Array, mask: Array, *, n: int, vocabulary: int) -> A
     xp = array_namespace(tokens, mask)
     starts = max(tokens.shape[TOKENS] - n + 1, 0)
     code = xp.zeros_like(tokens[..., :starts])
-    whole = xp.ones_like(mask[..., :starts], dtype=xp.bool)
+    is_complete = xp.ones_like(mask[..., :starts], dtype=xp.bool)
     for k in range(n):
         code = code * vocabulary + tokens[..., k : k + starts]
-        whole = whole & is_set(mask[..., k : k + starts])
+        is_complete = is_complete & is_set(mask[..., k : k + starts])
+    # The code -1 marks an n-gram that reaches into the padding. One more -1 for each completion makes sure
+    # that the sorted codes begin with -1, so that each change between neighbours is one distinct n-gram.
     none = xp.full_like(tokens[..., :1], -1)
-    codes = xp.concat([none, xp.where(whole, code, -1)], axis=TOKENS)
+    codes = xp.concat([none, xp.where(is_complete, code, -1)], axis=TOKENS)
     codes = xp.sort(xp.reshape(codes, (*tokens.shape[:-3], -1)), axis=-1)
     distinct = xp.sum(xp.astype(codes[..., 1:] != codes[..., :-1], xp.float64), axis=-1)
     return distinct / at_least(xp.sum(xp.astype(codes >= 0, xp.float64), axis=-1), 1.0)

@@ -1,9 +1,9 @@
 """Penalties: how far is the policy from its reference, estimated from the sampled tokens?
 
 Write v = log πθ(t) - log πref(t) for a sampled token. At one position, the mean of v under πθ is
-KL(πθ ‖ πref). But the policy is trained by the gradient of the *estimate*, and most estimates have the wrong
-one. "Unbiased" below means: for the KL at one position, given the tokens before it, not for that of whole
-completions.
+KL(πθ ‖ πref). But training uses the gradient of the *estimate*, and for some estimators its mean is not the
+gradient of this KL. "Unbiased" below refers to the KL at one position, given the tokens before it, and not to
+the KL of whole completions.
 
 | estimator             | value          | slope in log πθ | on-policy, the expected gradient is       |
 |-----------------------|----------------|-----------------|-------------------------------------------|
@@ -26,11 +26,11 @@ from grpo_ref.arrays import Array, array_namespace, clamp, is_inside
 from grpo_ref.types import Term
 
 SERIES_BELOW = 1e-3
-"""Below this |v| four terms of the series of e⁻ᵛ - 1 + v are exact to 3e-15, and expm1(-v) + v is not."""
+"""For |v| below this, four terms of the series of e⁻ᵛ - 1 + v are exact to 3e-15; expm1(-v) + v is not."""
 
 
 def exact_kl(all_log_probs: Array, ref_all_log_probs: Array) -> Term:
-    """The divergence itself, summed over the whole vocabulary.
+    """The KL itself, summed over the whole vocabulary. Its slope is with respect to the logits.
 
         KL = Σₐ πₐ (log πₐ - log refₐ),    ∂KL/∂logitₐ = πₐ (log πₐ - log refₐ - KL)
 
@@ -40,7 +40,8 @@ def exact_kl(all_log_probs: Array, ref_all_log_probs: Array) -> Term:
         inf.
 
     Returns:
-      Term of value (...,) in nats and slope (..., V), which is with respect to the *logits* of πθ.
+      Term of two arrays: the value, (...,) in nats, and the slope, (..., V), which is ∂KL/∂logits of πθ. In
+      all other Terms the slope is ∂value/∂log_ratio, so this function cannot be the penalty of a recipe.
     """
     xp = array_namespace(all_log_probs, ref_all_log_probs)
     probs = xp.exp(all_log_probs)
@@ -57,10 +58,10 @@ def k1(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.in
 
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
-      max_log_ratio: v is limited to ± this; the slope is 0 beyond it. Open Instruct uses 40.
+      max_log_ratio: v is limited to ± this; the derivative is 0 beyond it. Open Instruct uses 40.
 
     Returns:
-      Term with (P, G, T) value and direct slope with respect to log_probs.
+      Term of (P, G, T) arrays; the derivative is in `direct`.
 
     verl and RLinf "kl" / "k1"; Open Instruct estimator 0.
     """
@@ -79,13 +80,14 @@ def k2(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.in
       max_log_ratio: as in `k1`.
 
     Returns:
-      Term with (P, G, T) value and direct slope with respect to log_probs.
+      Term of (P, G, T) arrays; the derivative is in `direct`.
 
     verl and RLinf "mse" / "k2"; Open Instruct estimator 1.
     """
     v = log_probs - ref_log_probs
-    near = clamp(v, max_log_ratio)
-    return Term(value=0.5 * near**2, direct=_slope_inside(near, v, max_log_ratio))
+    clamped_log_ratio = clamp(v, max_log_ratio)
+    direct = _slope_inside(clamped_log_ratio, v, max_log_ratio)
+    return Term(value=0.5 * clamped_log_ratio**2, direct=direct)
 
 
 mse = k2
@@ -103,27 +105,27 @@ def k3(
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
       max_log_ratio: v is limited to ± this; none in TRL, 20 in verl and RLinf, 40 in Open Instruct.
       max_value: then the value is limited to this; none in TRL and Open Instruct, 10 in verl and RLinf. The
-        slope is 0 beyond either limit.
+        derivative is 0 beyond either limit.
 
     Returns:
-      Term with (P, G, T) value and direct slope with respect to log_probs.
+      Term of (P, G, T) arrays; the derivative is in `direct`.
 
     DeepSeekMath, eq. 4 (arXiv:2402.03300); TRL `GRPOTrainer._compute_loss`; verl "low_var_kl"; Open Instruct
     estimator 2.
     """
     v = log_probs - ref_log_probs
-    near = clamp(v, max_log_ratio)
-    value = _above_tangent(near)
-    slope = _slope_inside(-array_namespace(v).expm1(-near), v, max_log_ratio)
+    clamped_log_ratio = clamp(v, max_log_ratio)
+    value = _k3_value(clamped_log_ratio)
+    slope = _slope_inside(-array_namespace(v).expm1(-clamped_log_ratio), v, max_log_ratio)
     return Term(value=clamp(value, max_value), direct=_slope_inside(slope, value, max_value))
 
 
 def absolute(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.inf) -> Term:
-    """The absolute log-ratio: robust, with the gradient of a total variation. At v = 0 the slope is 0.
+    """The absolute log-ratio: robust, with the gradient of a total variation. At v = 0 the derivative is 0.
 
         |v|,   v = log πθ - log πref
 
-    On average over the policy's own tokens, the slope is twice the gradient of the total variation
+    On average over the policy's own tokens, the gradient is twice that of the total variation
     Σₐ |πθ(a) - πref(a)| / 2.
 
     Args:
@@ -131,7 +133,7 @@ def absolute(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = m
       max_log_ratio: as in `k1`.
 
     Returns:
-      Term with (P, G, T) value and direct slope with respect to log_probs.
+      Term of (P, G, T) arrays; the derivative is in `direct`.
 
     verl and RLinf "abs".
     """
@@ -153,7 +155,7 @@ def weighted_k1(
       max_log_ratio: as in `k1`.
 
     Returns:
-      Term with both parts of the slope: r v through the ratio and r directly.
+      Term of (P, G, T) arrays; `slope` is r v, and `direct` is r.
 
     Open Instruct `estimate_kl`, estimator 3.
     """
@@ -165,15 +167,15 @@ def weighted_k3(log_probs: Array, ref_log_probs: Array, log_ratio: Array) -> Ter
 
         r (e⁻ᵛ - 1 + v),   r = exp(log_ratio),  v = log πθ - log πref
 
-    At the token level the two parts of its slope add up to r v. On-policy it has the value of k3 but another
-    gradient.
+    At the token level, `slope` and `direct` add up to r v. On-policy, the value is that of k3, but the
+    gradient is not.
 
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
 
     Returns:
-      Term with both parts of the slope.
+      Term of (P, G, T) arrays; the derivative is in `slope` and `direct`.
 
     DeepSeek-V3.2 (arXiv:2512.02556); TRL `use_bias_correction_kl`, on by default since 1.16.0.
     """
@@ -190,7 +192,7 @@ def straight_through(
       estimator: the kernel that gives the value.
 
     Returns:
-      Term with (P, G, T) value and direct slope v = log πθ - log πref.
+      Term of (P, G, T) arrays; `direct` is v = log πθ - log πref.
 
     verl `kl_penalty` with "k1+", "k3+" or "abs+".
     """
@@ -198,7 +200,7 @@ def straight_through(
 
 
 def no_penalty(log_probs: Array) -> Term:
-    """No reference at all: value and slope are zero.
+    """No penalty, and no reference: the value and its derivative are 0.
 
     Args:
       log_probs: (P, G, T); only its shape is used.
@@ -206,8 +208,8 @@ def no_penalty(log_probs: Array) -> Term:
     return Term(value=array_namespace(log_probs).zeros_like(log_probs))
 
 
-def _above_tangent(v: Array) -> Array:
-    """e⁻ᵛ - (1 - v), exact near 0 too, where it is v²/2 and the sum of two rounded terms is not."""
+def _k3_value(v: Array) -> Array:
+    """e⁻ᵛ - 1 + v, exact near 0 too. There it is about v²/2, and expm1(-v) + v would lose most digits."""
     xp = array_namespace(v)
     is_small = abs(v) < SERIES_BELOW
     small = xp.where(is_small, v, 0.0)
@@ -221,7 +223,7 @@ def _weighted(term: Term, log_ratio: Array) -> Term:
 
 
 def _slope_inside(slope: Array, value: Array, limit: float) -> Array:
-    """The slope of clamp(value): zero where the clamp holds the value."""
+    """Derivative of clamp(value): the slope inside the limits, 0 outside."""
     if math.isinf(limit):
         return slope
     xp = array_namespace(slope, value)
