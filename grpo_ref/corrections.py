@@ -1,10 +1,13 @@
-"""Corrections: constant weights on the surrogate of each token, which the penalty does not get.
+"""Corrections: constant weights on the surrogate of each token; the penalty is not weighted.
 
-The sampler's log-probabilities differ from the learner's, since other programs compute them in other
-precisions. Write c = πold / πrollout; the truncated or masked c repairs the expectation. Other weights leave
-out what is stale, of little interest, or cut off.
+The sampler and the learner are different programs and may use different precisions, so they compute different
+log-probabilities of the same token. Weighting by the ratio ρ = πold / πrollout makes up for the difference on
+average; `truncated` and `masked` limit ρ to avoid very large weights. Other corrections drop tokens: those of
+stale completions (`off_policy_mask`), tokens with a low entropy (`top_entropy`), or a whole batch
+(`early_stop`).
 
-Every kernel returns (..., P, G, T) weights; a recipe multiplies those of all its corrections.
+Every kernel returns (..., P, G, T) weights. A recipe multiplies the weights of all its corrections; the
+product is called c. In the formulas, [condition] is 1 if the condition is true and 0 otherwise.
 """
 
 import math
@@ -14,7 +17,7 @@ from grpo_ref.arrays import BATCH, TOKENS, Array, array_namespace, is_set, maske
 from grpo_ref.levels import token_level
 
 ROUNDING = 1e-15
-"""The place of a quantile, computed in float64, is off by this much at most for each token."""
+"""Largest rounding error of a quantile's position in float64, per token."""
 
 
 def truncated(
@@ -31,20 +34,20 @@ def truncated(
 ) -> Array:
     """Truncated importance sampling: the ratio of learner to sampler, limited.
 
-        w = clip(c, min_ratio, max_ratio),   c = exp(level(log πold - log πrollout))
+        w = clip(ρ, min_ratio, max_ratio),   ρ = exp(level(log πold - log πrollout))
 
     Args:
       old_log_probs: (P, G, T) of the learner when the batch was drawn, in nats.
       rollout_log_probs: (P, G, T) that the sampler reported, in nats; NaN where it reported nothing.
       mask: (P, G, T) 1 on completion tokens.
-      level: `token_level`, or a sequence level for one weight per completion. TRL and verl sum over
-        the sequence, Open Instruct averages.
+      level: `token_level` for one weight per token, or a sequence level for one weight per completion. TRL
+        and verl use the sum over the sequence, Open Instruct the mean.
       min_ratio, max_ratio: bounds, 0 <= min_ratio <= max_ratio. TRL's vllm_importance_sampling_clip_max is 3,
         verl's rollout_is_threshold and Open Instruct's upper bound are 2.
-      max_log_ratio: log c is limited to ± this after the level; 20 in verl. Open Instruct limits each token's
-        to 10.
-      unknown: the token's log c where the sampler reported NaN. 0 is TRL's and means no mismatch; NaN is
-        the result in verl, OpenRLHF and RLinf, which do not check for it.
+      max_log_ratio: log ρ is limited to ± this after the level; 20 in verl.
+      max_token_log_ratio: each token's log ρ is limited to ± this before the level; 10 in Open Instruct.
+      unknown: a token's log ρ if the sampler reported NaN. 0 means no mismatch, as in TRL. NaN gives the
+        result of verl, OpenRLHF and RLinf, which do not check for NaN.
 
     Returns:
       (P, G, T) weights; 1 on padding under `token_level`.
@@ -73,22 +76,22 @@ def masked(
     max_token_log_ratio: float = math.inf,
     unknown: float = 0.0,
 ) -> Array:
-    """Masked importance sampling: the ratio where it is inside the window, 0 elsewhere; IcePop's window.
+    """Masked importance sampling: the ratio where it is within the bounds, 0 elsewhere, as in IcePop.
 
-        w = c [min_ratio <= c <= max_ratio],   c = exp(level(log πold - log πrollout))
+        w = ρ [min_ratio <= ρ <= max_ratio],   ρ = exp(level(log πold - log πrollout))
 
     Args:
       old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio: as in `truncated`.
-      max_token_log_ratio, unknown: as in `truncated`. An unknown that is NaN is in no window.
+      max_token_log_ratio, unknown: as in `truncated`. If `unknown` is NaN, the weight is 0 there.
 
     Returns:
-      (P, G, T) weights; the ratio keeps its value inside, as in TRL. A weight of 1 there is `indicator`.
+      (P, G, T) weights. Within the bounds the weight is the ratio, as in TRL; in `indicator` it is 1.
 
     Raises:
       ValueError: if the bounds are out of order.
 
     Ling team 2025, IcePop; TRL "token_mask" and "sequence_mask" (its default); verl `rollout_is` with a
-    window.
+    lower bound.
     """
     _check(min_ratio, max_ratio)
     limits = max_token_log_ratio, max_log_ratio, unknown
@@ -108,14 +111,15 @@ def indicator(
     max_token_log_ratio: float = math.inf,
     unknown: float = 0.0,
 ) -> Array:
-    """1 where the ratio is inside the window, 0 where it is not: a filter, and the MIS of textbooks.
+    """1 where the ratio is within the bounds, 0 elsewhere: a filter without weights.
 
-        w = [min_ratio <= c <= max_ratio],   c = exp(level(log πold - log πrollout))
+        w = [min_ratio <= ρ <= max_ratio],   ρ = exp(level(log πold - log πrollout))
 
     Args:
       old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio: as in `truncated`.
       max_token_log_ratio, unknown: as in `truncated`.
-        With `sequence_mean_level` it is the geometric-mean filter.
+
+    With `sequence_mean_level` the ratio is a geometric mean.
 
     Returns:
       (P, G, T) of 0 and 1.
@@ -123,7 +127,7 @@ def indicator(
     Raises:
       ValueError: if the bounds are out of order.
 
-    OpenRLHF "seq-mask-tis", its filter; as MIS in a book chapter on GRPO (2026, not public), sec. 7.5.7.
+    The filter in OpenRLHF's "seq-mask-tis"; MIS in a book chapter on GRPO (2026, not public), sec. 7.5.7.
     """
     _check(min_ratio, max_ratio)
     limits = max_token_log_ratio, max_log_ratio, unknown
@@ -140,7 +144,7 @@ def off_policy_mask(
     threshold: float,
     unknown: float = 0.0,
 ) -> Array:
-    """Give weight 0 to bad completions that the policy has already moved away from.
+    """Give weight 0 to completions with A < 0 from which the policy has already moved away.
 
         w = 0 where A < 0 and mean over the completion of (log πrollout - log πθ) > threshold,    else 1
 
@@ -149,8 +153,8 @@ def off_policy_mask(
       advantages: broadcastable to (P, G, T).
       mask: (P, G, T) 1 on completion tokens.
       threshold: in nats per token; TRL's off_policy_mask_threshold, None there by default.
-      unknown: the token's log-ratio where the sampler reported NaN; 0, TRL's, means that the policy has not
-        moved.
+      unknown: a token's log πrollout - log πθ if the sampler reported NaN. 0, as in TRL, means that the
+        policy has not moved.
 
     Returns:
       (P, G, T) of 0 and 1.
@@ -158,10 +162,10 @@ def off_policy_mask(
     DeepSeek-V3.2 (arXiv:2512.02556); TRL `get_off_policy_mask`.
     """
     xp = array_namespace(log_probs, rollout_log_probs, advantages, mask)
-    apart = rollout_log_probs - log_probs
-    apart = xp.where(xp.isnan(apart), unknown, apart)
-    moved = masked_mean(apart, mask, axis=TOKENS, keepdims=True)
-    keep = (advantages >= 0.0) | (moved <= threshold)
+    difference = rollout_log_probs - log_probs
+    difference = xp.where(xp.isnan(difference), unknown, difference)
+    mean_difference = masked_mean(difference, mask, axis=TOKENS, keepdims=True)
+    keep = (advantages >= 0.0) | (mean_difference <= threshold)
     return xp.astype(keep, log_probs.dtype)
 
 
@@ -170,17 +174,14 @@ def top_entropy(entropies: Array, mask: Array, *, share: float = 0.2) -> Array:
 
         w = [H >= the (1 - share) quantile of the batch's token entropies]
 
-    The quantile of n tokens lies at (1 - share)(n - 1) in their order, between two of them if that is not
-    a whole number. If it is a whole number except for rounding, as 0.3 · 20 in floating point, that token is
-    kept.
-
     Args:
-      entropies: (P, G, T) entropy of the distribution each token was drawn from, in nats.
+      entropies: (P, G, T) entropy of the current policy at each token, in nats.
       mask: (P, G, T) 1 on completion tokens.
-      share: of the tokens, 0 < share <= 1; 0.2 is the paper's, TRL's top_entropy_quantile is 1.0 by default.
+      share: share of the tokens that are kept, 0 < share <= 1; 0.2 in the paper. TRL calls it
+        top_entropy_quantile; its default there is 1.0.
 
     Returns:
-      (P, G, T) of 0 and 1; the denominators of the aggregation stay as they are, as in TRL.
+      (P, G, T) of 0 and 1. The denominators of the aggregation do not change, as in TRL.
 
     Raises:
       ValueError: if share is out of range.
@@ -189,41 +190,25 @@ def top_entropy(entropies: Array, mask: Array, *, share: float = 0.2) -> Array:
     """
     if not 0.0 < share <= 1.0:
         raise ValueError(f"share: expected 0 < share <= 1, got {share}")
-    xp = array_namespace(entropies, mask)
-    present = is_set(mask)
-    flat = xp.reshape(xp.where(present, entropies, xp.inf), (*entropies.shape[:-3], -1))
-    ordered = xp.sort(flat, axis=-1)
-    tokens = xp.sum(xp.astype(present, xp.float64), axis=BATCH)[..., None]
-    place = (1.0 - share) * xp.clip(tokens - 1.0, 0.0, None)
-    nearest = xp.floor(place + 0.5)
-    is_whole = abs(place - nearest) <= ROUNDING * tokens
-    place = xp.where(is_whole, nearest, place)
-    below = xp.floor(place)
-    above = xp.clip(below + 1.0, None, xp.clip(tokens - 1.0, 0.0, None))
-    low, high = (
-        xp.where(tokens > 0.0, xp.take_along_axis(ordered, xp.astype(at, xp.int64), axis=-1), 0.0)
-        for at in (below, above)
-    )
-    between = xp.astype(place - below, entropies.dtype)
-    threshold = (low + between * (high - low))[..., None, None]
-    return xp.astype((entropies >= threshold) & present, entropies.dtype)
+    threshold = _quantile(entropies, mask, 1.0 - share)
+    return array_namespace(entropies).astype((entropies >= threshold) & is_set(mask), entropies.dtype)
 
 
 def early_stop(log_ratio: Array, mask: Array, *, max_ratio: float = 5.0) -> Array:
-    """Nothing of a batch counts whose mean importance ratio is too high.
+    """Give weight 0 to a whole batch if its mean importance ratio is too high.
 
-        w = [mean over the tokens of the batch of r <= max_ratio],   r = exp(log_ratio)
+        w = [mean(r) <= max_ratio],   r = exp(log_ratio), mean over the tokens of the batch
 
     Args:
       log_ratio: (P, G, T) after the level, in nats.
       mask: (P, G, T) 1 on completion tokens.
-      max_ratio: > 0; RLinf's early_stop_imp_ratio is 5.0. Low ratios stop nothing.
+      max_ratio: > 0; RLinf's early_stop_imp_ratio is 5.0. There is no lower bound.
 
     Returns:
-      (P, G, T) all 0 or all 1.
+      (P, G, T), for each run all 0 or all 1.
 
-    RLinf's Megatron actor, which drops the current micro-batch only, and its penalty too: the penalty has
-    an average of its own, `unless_stopped` in `grpo_ref.explain.dialects.rlinf.kernels`.
+    RLinf's Megatron actor. It drops only the current micro-batch, and its penalty too. For the penalty see
+    `unless_stopped` in `grpo_ref.explain.dialects.rlinf.kernels`.
     """
     xp = array_namespace(log_ratio, mask)
     mean = masked_mean(xp.exp(log_ratio), mask, axis=BATCH, keepdims=True)
@@ -231,12 +216,12 @@ def early_stop(log_ratio: Array, mask: Array, *, max_ratio: float = 5.0) -> Arra
 
 
 def unlikely_under_reference(ref_log_probs: Array) -> Array:
-    """Weight tokens by 1 - πref; a variant printed under the name Dr. GRPO.
+    """Weight tokens by 1 - πref, so that tokens which the reference finds likely have less weight.
 
         w = 1 - πref(t)
 
-    Dr. GRPO itself has no such weights. It removes the std and the length, see `group_centered` and
-    `fixed_length`.
+    Dr. GRPO, as its paper defines it, has no such weights. It removes the std and the length, see
+    `group_centered` and `fixed_length`.
 
     Args:
       ref_log_probs: (P, G, T) in nats.
@@ -244,7 +229,8 @@ def unlikely_under_reference(ref_log_probs: Array) -> Array:
     Returns:
       (P, G, T) weights between 0 and 1.
 
-    A book chapter on GRPO (2026, not public), sec. 7.5.4; see `grpo_ref.recipes.chapter`.
+    A book chapter on GRPO (2026, not public), sec. 7.5.4, under the name Dr. GRPO; see
+    `grpo_ref.recipes.chapter`.
     """
     return -array_namespace(ref_log_probs).expm1(ref_log_probs)
 
@@ -259,10 +245,33 @@ def _ratio(
     unknown: float,
 ) -> Array:
     xp = array_namespace(old_log_probs, rollout_log_probs, mask)
-    difference = where_mask(mask, old_log_probs - rollout_log_probs)
-    difference = xp.where(xp.isnan(difference), unknown, difference)
-    difference = level(xp.clip(difference, -max_token_log_ratio, max_token_log_ratio), mask)
-    return xp.exp(xp.clip(difference, -max_log_ratio, max_log_ratio))
+    per_token = where_mask(mask, old_log_probs - rollout_log_probs)
+    per_token = xp.where(xp.isnan(per_token), unknown, per_token)
+    log_ratio = level(xp.clip(per_token, -max_token_log_ratio, max_token_log_ratio), mask)
+    return xp.exp(xp.clip(log_ratio, -max_log_ratio, max_log_ratio))
+
+
+def _quantile(values: Array, mask: Array, q: float) -> Array:
+    """Return the q-quantile of the values with mask 1, for each run, (..., 1, 1, 1); 0 if there is none."""
+    # As in torch.quantile, with linear interpolation; a position within rounding error of an integer is
+    # rounded to it. For example, (1 - 0.7) · 10 is 3.0000000000000004.
+    xp = array_namespace(values, mask)
+    present = is_set(mask)
+    flat = xp.reshape(xp.where(present, values, xp.inf), (*values.shape[:-3], -1))
+    ordered = xp.sort(flat, axis=-1)
+    count = xp.sum(xp.astype(present, xp.float64), axis=BATCH)[..., None]
+    last = xp.clip(count - 1.0, 0.0, None)
+    position = q * last
+    nearest = xp.floor(position + 0.5)
+    position = xp.where(abs(position - nearest) <= ROUNDING * count, nearest, position)
+    lower = xp.floor(position)
+    upper = xp.clip(lower + 1.0, None, last)
+    low, high = (
+        xp.where(count > 0.0, xp.take_along_axis(ordered, xp.astype(index, xp.int64), axis=-1), 0.0)
+        for index in (lower, upper)
+    )
+    fraction = xp.astype(position - lower, values.dtype)
+    return (low + fraction * (high - low))[..., None, None]
 
 
 def _inside(ratio: Array, min_ratio: float, max_ratio: float) -> Array:
