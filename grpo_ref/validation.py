@@ -55,13 +55,13 @@ def check_arrays(**arrays: object) -> None:
         raise TypeError(f"expected arrays of one library, got {found}")
 
 
-def check_shapes(log_probs: Array, advantages: Array, others: dict[str, Array], **alike: Array) -> None:
+def check_shapes(log_probs: Array, advantages: Array, optional: dict[str, Array], **alike: Array) -> None:
     """Raise a ValueError with names and shapes unless all shapes fit together.
 
     Args:
-      log_probs: (..., P, G, T); the others' shapes follow from its own.
+      log_probs: (..., P, G, T); it decides the shapes of the other arrays.
       advantages: (..., P, G), or (..., P, G, T).
-      others: entropies and noise (..., P, G, T), top_log_probs and top_old_log_probs (..., P, G, T, K).
+      optional: entropies and noise (..., P, G, T), top_log_probs and top_old_log_probs (..., P, G, T, K).
       alike: further arrays of the shape of log_probs, by name.
     """
     check_same_shape(log_probs=log_probs, **alike)
@@ -73,12 +73,12 @@ def check_shapes(log_probs: Array, advantages: Array, others: dict[str, Array], 
             f"advantages: expected {shape[:-1]}, one per completion, or {shape}, one per token,"
             f" got shape {tuple(advantages.shape)}"
         )
-    for name, array in others.items():
+    for name, array in optional.items():
         expected = (*shape, *array.shape[-1:]) if name.startswith("top_") else shape
         if tuple(array.shape) != expected:
             wanted = f"({', '.join(map(str, shape))}, K)" if name.startswith("top_") else f"{shape}"
             raise ValueError(f"{name}: expected shape {wanted}, got {tuple(array.shape)}")
-    check_same_shape(**{name: array for name, array in others.items() if name.startswith("top_")})
+    check_same_shape(**{name: array for name, array in optional.items() if name.startswith("top_")})
 
 
 def check_term(slot: str, part: object, term: object) -> None:
@@ -106,61 +106,66 @@ def _kind(given: object) -> str:
 def check_values(batch: Batch, mask: Array) -> None:
     """Raise a ValueError with the name and index of the first impossible value.
 
-    Only unmasked tokens are checked. A NaN in `rollout_log_probs` is allowed: the sampler reported nothing.
+    Only completion tokens (mask 1) are checked. In `rollout_log_probs`, NaN is allowed: it means that the
+    sampler reported nothing.
 
     Args:
-      batch: with cleared padding, as the loss gets it.
+      batch: as `batch_of` returns it.
       mask: (..., P, G, T) as the user gave it.
     """
     xp = array_namespace(mask)
     as_number = xp.astype(mask, batch.mask.dtype)
-    _refuse("mask: expected 0 and 1", mask, (as_number != 0.0) & (as_number != 1.0))
+    _raise_if_any("mask: expected 0 and 1", mask, (as_number != 0.0) & (as_number != 1.0))
     for name in ("log_probs", "old_log_probs", "ref_log_probs", "rollout_log_probs"):
         _check_log_probs(name, getattr(batch, name), batch.mask, nan=name.startswith("rollout"))
     for name in ("advantages", "entropies", "noise"):
         array = getattr(batch, name)
         if array is not None:
             array = where_mask(batch.mask, array)
-            _refuse(f"{name}: expected finite numbers", array, ~xp.isfinite(array))
+            _raise_if_any(f"{name}: expected finite numbers", array, ~xp.isfinite(array))
     for name in ("top_log_probs", "top_old_log_probs"):
         array = getattr(batch, name)
         if array is not None:
-            _check_log_probs(name, array, batch.mask[..., None] + 0.0 * array, nan=False)
+            on_tokens = xp.broadcast_to(batch.mask[..., None], array.shape)
+            _check_log_probs(name, array, on_tokens, nan=False)
 
 
 def _check_log_probs(name: str, array: Array, mask: Array, *, nan: bool) -> None:
-    """Refuse numbers that are not logarithms of probabilities: NaN, or above 0 by more than rounding."""
+    """Raise a ValueError if a number is not the logarithm of a probability: NaN, or clearly above 0."""
     xp = array_namespace(array)
-    live = is_set(mask)
-    array = where_mask(live, array)
+    present = is_set(mask)
+    array = where_mask(present, array)
     if not nan:
-        _refuse(f"{name}: expected numbers", array, xp.isnan(array))
+        _raise_if_any(f"{name}: expected numbers", array, xp.isnan(array))
     above = array > largest_rounding(array)
     if bool(xp.any(above)) and not bool(xp.any(array < 0.0)):
-        probable = bool(xp.all(array <= 1.0))
+        if bool(xp.all(array <= 1.0)):
+            remedy = f"these look like probabilities; pass numpy.log({name})"
+        else:
+            remedy = "did you pass negative log-probabilities?"
         raise ValueError(
             f"{name}: expected log-probabilities, which are not above 0, got values from"
-            f" {float(xp.min(xp.where(live, array, xp.inf))):g} to {float(xp.max(array)):g}; "
-            + ("are they probabilities? take their logarithm" if probable else "is their sign the other one?")
+            f" {float(xp.min(xp.where(present, array, xp.inf))):g} to {float(xp.max(array)):g}; {remedy}"
         )
-    _refuse(f"{name}: expected log-probabilities, which are not above 0", array, above)
+    _raise_if_any(f"{name}: expected log-probabilities, which are not above 0", array, above)
 
 
 def largest_rounding(log_probs: Array) -> float:
     """Return how far above 0 rounding alone can lift a log-probability.
 
-    log π = logit - logsumexp(logits) is a difference of two numbers that are as large as the logits, each of
-    them rounded: 2 ε · largest logit. Numbers in float64 were often computed in float32 before, so ε is that
-    of float32 at least: the result is 2.4e-5, and more in half precision.
+    log π = logit - logsumexp(logits) is a difference of two rounded numbers that are as large as the logits.
+    So its rounding error is at most 2 ε · largest logit. Numbers in float64 were often computed in float32
+    before, so ε is at least that of float32. The result is 2.4e-5 for float32 and float64, and more for half
+    precision.
     """
     xp = array_namespace(log_probs)
     return 2.0 * LARGEST_LOGIT * max(float(xp.finfo(log_probs.dtype).eps), float(xp.finfo(xp.float32).eps))
 
 
-def _refuse(message: str, array: Array, bad: Array) -> None:
+def _raise_if_any(message: str, array: Array, bad: Array) -> None:
     """Raise a ValueError with the first bad value and its index, if there is one."""
     xp = array_namespace(bad)
     if bool(xp.any(bad)):
-        place = tuple(int(index[0]) for index in xp.nonzero(bad))
-        value: Any = array[place]
-        raise ValueError(f"{message}, got {float(value):g} at {place}")
+        index = tuple(int(positions[0]) for positions in xp.nonzero(bad))
+        value: Any = array[index]
+        raise ValueError(f"{message}, got {float(value):g} at {index}")

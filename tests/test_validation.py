@@ -93,8 +93,8 @@ def test_shapes_of_the_extras_are_checked(change, message):
 
 
 def test_the_extras_may_be_none():
-    rare = ("entropies", "noise", "top_log_probs", "top_old_log_probs")
-    policy_loss(**GOOD, **dict.fromkeys(rare))
+    optional = ("entropies", "noise", "top_log_probs", "top_old_log_probs")
+    policy_loss(**GOOD, **dict.fromkeys(optional))
 
 
 def test_an_unknown_recipe_name_gets_a_suggestion():
@@ -125,12 +125,12 @@ VALUES = {
     "probabilities": (
         {"log_probs": np.exp(changed(LOGS, LIVE, -2.0))},
         "log_probs: expected log-probabilities, which are not above 0, got values from 0.135335 to 0.367879;"
-        " are they probabilities? take their logarithm",
+        " these look like probabilities; pass numpy.log(log_probs)",
     ),
     "losses": (
         {"rollout_log_probs": -2 * LOGS},
-        "rollout_log_probs: expected log-probabilities, which are not above 0, got values from 2 to 2; is"
-        " their sign the other one?",
+        "rollout_log_probs: expected log-probabilities, which are not above 0, got values from 2 to 2; did"
+        " you pass negative log-probabilities?",
     ),
     "half a token": ({"mask": changed(MASK, LIVE, 0.5)}, "mask: expected 0 and 1, got 0.5 at (0, 1, 1)"),
     "two tokens": ({"mask": changed(MASK, PADDING, 2)}, "mask: expected 0 and 1, got 2 at (0, 1, 2)"),
@@ -142,7 +142,11 @@ VALUES = {
         {"entropies": changed(-LOGS, LIVE, np.inf)},
         "entropies: expected finite numbers, got inf at (0, 1, 1)",
     ),
-    "probabilities of the likeliest tokens": (
+    "a NaN in the most likely tokens": (
+        {"top_log_probs": changed(TOPS, LIVE, np.nan)},
+        "top_log_probs: expected numbers, got nan at (0, 1, 1, 0)",
+    ),
+    "probabilities of the most likely tokens": (
         {"top_old_log_probs": np.exp(TOPS)},
         "top_old_log_probs: expected log-probabilities, which are not above 0, got values from 0.135335 to",
     ),
@@ -163,6 +167,10 @@ ALLOWED = {
     "anything in the padding": {
         "log_probs": changed(LOGS, PADDING, 7.0),
         "noise": changed(LOGS, PADDING, np.nan),
+    },
+    "NaN in the padding of the most likely tokens": {
+        "top_log_probs": changed(TOPS, PADDING, np.nan),
+        "top_old_log_probs": changed(TOPS, PADDING, -np.inf),
     },
     "a certain token": {"log_probs": 0.0 * LOGS},
     "a sampler that reports nothing": {"rollout_log_probs": np.nan * LOGS},
