@@ -1,12 +1,17 @@
-"""The loss of every recipe, and its gradient by hand.
+"""Loss and gradient of every recipe, in four lines.
 
-    loss     = -Σ (W c surrogate.value - V kl_coef penalty.value)
-    gradient = -[ level(slope) + direct ]            with respect to log_probs
+The surrogate and the penalty are two Terms, each with a value, a slope and a direct part. Call them gain and
+penalty. The same bracket combines all three parts:
 
-W are the weights of the aggregation, c the product of the corrections, V the weights of the penalty (in most
-recipes the same as W). The slope and the direct part are those of the whole bracket. The level is a symmetric
-matrix, so the backward pass calls the same function as the forward pass. The one minus sign of the library is
-here: surrogates are gains, and the loss is what an optimizer minimizes.
+    bracket(x) = W c gain.x - V kl_coef penalty.x        for x = value, slope, direct
+
+    loss       = -Σ bracket(value)
+    gradient   = -(level(bracket(slope)) + bracket(direct))        with respect to log_probs
+
+W are the weights of the aggregation, c is the product of the corrections, and V are the weights of the
+penalty, in most recipes the same as W. The level is a symmetric matrix, so the backward pass calls the same
+function as the forward pass. The sign changes only here: recipes maximize the bracket, and optimizers
+minimize the loss.
 
 `policy_loss` starts from advantages, `policy_loss_from_rewards` from rewards. Both check their arguments and
 measure the metrics. `differentiate` is the mathematics.
@@ -77,9 +82,9 @@ def policy_loss(
 
     Args:
       log_probs: (..., P, G, T) log πθ of the sampled tokens, in nats; or (N, T) with `group_size`. Padding
-        may hold any number.
-      advantages: (..., P, G) one per completion, or (..., P, G, T) one per token; constants of
-        differentiation. With `group_size`: (N,) or (N, T).
+        (mask 0) may have any value, NaN included.
+      advantages: (..., P, G) one per completion, or (..., P, G, T) one per token. They are constant: no
+        gradient flows through them. With `group_size`: (N,) or (N, T).
       mask: of the shape of log_probs, 1 on completion tokens, the end-of-sequence token included; bool or
         0/1.
       recipe: the algorithm, or its name in `RECIPES`, as in "dapo".
@@ -87,19 +92,20 @@ def policy_loss(
         on-policy and every ratio is 1.
       ref_log_probs: of the same shape, under the reference policy; needed if the recipe's kl_coef is not 0.
       rollout_log_probs: of the same shape, as the sampler reported them. Default: the old ones.
-      entropies: of the same shape, the entropy of the distribution of each token, in nats; few recipes read
-        it.
+      entropies: of the same shape, the entropy of the current policy at each token, in nats; few recipes read
+        them.
       noise: of the same shape, random numbers in [0, 1); few recipes read them.
       top_log_probs, top_old_log_probs: (..., P, G, T, K) log π and log πold of the K most likely tokens; few
         recipes read them.
       max_length: the generation budget in tokens, for a constant denominator. Default: T.
       group_size: G, if the arrays are flat: N completions, those of a group one after another.
-      validate: if true, also check values: no NaN on unmasked tokens, no log-probability above 0, no
-        probabilities where logarithms are expected, a mask of 0 and 1 only. This reads every array again and
-        synchronizes with a GPU, so use it on the first batch only.
-      metrics: names of the metrics to measure, because they take as long as the loss. Default: all.
+      validate: if true, also check values: no NaN on completion tokens (mask 1), no log-probability above 0,
+        no probabilities where logarithms are expected, a mask of 0 and 1 only. This reads every array again
+        and synchronizes with a GPU, so use it on the first batch only.
+      metrics: names of the metrics to compute. Default: all. All together take as long as the loss, so name
+        only those you need.
 
-    All arrays may be nested lists instead, if all of them are.
+    Arguments may be nested lists, but then all of them must be.
 
     Returns:
       PolicyLoss(loss, gradient, metrics), with these metrics:
@@ -150,9 +156,9 @@ def policy_loss(
         check_values(batch, arrays["mask"])
     result = differentiate(batch, recipe, measures_penalty="kl" in names)
     measured: dict[str, Array] = {}
-    for group, measure in MEASURES.items():
-        if not set(names).isdisjoint(group):
-            measured |= zip(group, measure(result), strict=True)
+    for metric_names, measure in MEASURES.items():
+        if not set(names).isdisjoint(metric_names):
+            measured |= zip(metric_names, measure(result), strict=True)
     gradient = result.gradient
     if group_size is not None:
         gradient = gradient.reshape(-1, gradient.shape[-1])
@@ -178,8 +184,8 @@ def policy_loss_from_rewards(
     """Apply a whole recipe: from the rewards of a batch to the loss and its gradient.
 
     The order is that of training: the filters choose groups and completions, the reward is shaped, the
-    advantages are computed, and `policy_loss` does the rest. What a filter rejects is masked out. Training
-    samples rejected groups again first; a single batch cannot.
+    advantages are computed, and `policy_loss` does the rest. `train` replaces rejected groups by new samples.
+    This function cannot, so it only masks them out.
 
     Args:
       log_probs, mask, recipe, max_length, group_size: as in `policy_loss`.
@@ -256,7 +262,7 @@ class Differentiated(NamedTuple):
     Attributes:
       losses: (..., P, G, T) the terms whose sum is the loss.
       gradient: (..., P, G, T) ∂loss/∂log_probs, exactly 0 on padding.
-      batch: with the levelled log-ratio and the corrections.
+      batch: with the log-ratio after the level, and the corrections.
       gain: the Term of the surrogate.
       penalty: the Term of the penalty; 0 if it was not computed.
     """
@@ -271,8 +277,9 @@ class Differentiated(NamedTuple):
 def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True) -> Differentiated:
     """Return the losses and the gradient of a batch, without the checks and metrics of `policy_loss`.
 
-        losses   = -(W c surrogate.value - V kl_coef penalty.value)
-        gradient = -[ level(slope) + direct ]        with respect to log_probs
+        bracket(x) = W c gain.x - V kl_coef penalty.x        for x = value, slope, direct
+        losses     = -bracket(value)
+        gradient   = -(level(bracket(slope)) + bracket(direct))        with respect to log_probs
 
     Args:
       batch: (..., P, G, T) arrays with cleared padding, as `batch_of` makes them.
@@ -285,14 +292,14 @@ def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True
     Raises:
       ValueError: if a part of the recipe reads a field that the batch does not have.
     """
-    # The log-ratio: of each token, or one for the whole completion (GSPO). Some recipes limit it; outside the
-    # limits the slope is 0, at the limits it passes, as in PyTorch's clamp.
+    # The log-ratio: of each token, or one for the whole completion (GSPO). Some recipes limit it. Outside the
+    # limits the slope is 0. Exactly at a limit it is not, as in PyTorch's clamp.
     log_ratio = recipe.level(batch.log_ratio, batch.mask)
     xp = array_namespace(log_ratio)
-    passes: Array | float = 1.0
+    inside_limits: Array | float = 1.0
     low, high = recipe.log_ratio_limits
     if (low, high) != (-math.inf, math.inf):
-        passes = xp.astype((log_ratio >= low) & (log_ratio <= high), log_ratio.dtype)
+        inside_limits = xp.astype((log_ratio >= low) & (log_ratio <= high), log_ratio.dtype)
         log_ratio = xp.clip(log_ratio, low, high)
     batch = replace(batch, log_ratio=log_ratio)
 
@@ -304,8 +311,8 @@ def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True
     batch = replace(batch, correction=correction)
     applies_correction = bool(recipe.corrections) and "correction" not in recipe.surrogate.reads
 
-    # Each token's gain and penalty, each with its derivative. A penalty whose kl_coef is 0 must stay out of
-    # the sum: it may be infinite, and 0 times infinity is NaN.
+    # The Terms of the surrogate (gain) and of the penalty. If kl_coef is 0, the penalty must not be added: it
+    # may be infinite, and 0 times infinity is NaN.
     gain = recipe.surrogate(batch)
     check_term("surrogate", recipe.surrogate, gain)
     penalty = Term(0.0 * batch.mask, 0.0 * batch.mask)
@@ -317,14 +324,15 @@ def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True
 
     def bracket(of_gain: Array | float, of_penalty: Array | float) -> Array:
         """Return W c gain - V kl_coef penalty, for the value, the slope or the direct part."""
-        weighed = W * (of_gain * correction if applies_correction else of_gain)
-        return weighed - recipe.kl_coef * V * of_penalty if recipe.kl_coef != 0.0 else weighed
+        weighted = W * (of_gain * correction if applies_correction else of_gain)
+        return weighted - recipe.kl_coef * V * of_penalty if recipe.kl_coef != 0.0 else weighted
 
-    # The four lines. The level is its own transpose: it carries the slope back to the tokens.
+    # The four lines. The level's matrix is symmetric, so the level itself passes the slope back to the
+    # tokens.
     losses = -bracket(gain.value, penalty.value)
     slope = bracket(gain.slope, penalty.slope)
     direct = bracket(gain.direct, penalty.direct)
-    gradient = -(recipe.level(slope * passes, batch.mask) + direct)
+    gradient = -(recipe.level(slope * inside_limits, batch.mask) + direct)
     return Differentiated(losses, where_mask(batch.mask, gradient), batch, gain, penalty)
 
 
@@ -350,24 +358,25 @@ def batch_of(
     Args: as in `policy_loss`, log-probabilities in nats.
 
     Returns:
-      Batch of (..., P, G, T) arrays, 0 on padding.
+      Batch of (..., P, G, T) arrays. The four log-probabilities and the advantages are 0 on padding. The
+      optional arrays (entropies, noise, top_log_probs and top_old_log_probs) are passed on unchanged.
 
     Raises:
       ValueError: if a shape does not fit, or there are fewer than three axes.
       TypeError: if an argument is not an array, or the arrays are of different libraries.
     """
-    rare = {"entropies": entropies, "noise": noise}
-    rare |= {"top_log_probs": top_log_probs, "top_old_log_probs": top_old_log_probs}
-    rare = {name: array for name, array in rare.items() if array is not None}
+    optional = {"entropies": entropies, "noise": noise}
+    optional |= {"top_log_probs": top_log_probs, "top_old_log_probs": top_old_log_probs}
+    optional = {name: array for name, array in optional.items() if array is not None}
     old = log_probs if old_log_probs is None else old_log_probs
     ref = log_probs if ref_log_probs is None else ref_log_probs
     rollout = old if rollout_log_probs is None else rollout_log_probs
     alike = {"mask": mask, "old_log_probs": old, "ref_log_probs": ref, "rollout_log_probs": rollout}
-    check_arrays(log_probs=log_probs, advantages=advantages, **alike, **rare)
-    check_shapes(log_probs, advantages, rare, **alike)
+    check_arrays(log_probs=log_probs, advantages=advantages, **alike, **optional)
+    check_shapes(log_probs, advantages, optional, **alike)
     if len(advantages.shape) < len(log_probs.shape):
         advantages = advantages[..., None] + array_namespace(log_probs).zeros_like(log_probs)
-    # Padding may hold NaN, and 0 * NaN is NaN: it is replaced by zeros here, and no kernel has to care.
+    # Padding may be NaN, and 0 * NaN is NaN. So the padding is set to 0 here, once for all kernels.
     present = is_set(mask)
     log_probs, old, ref, rollout = (where_mask(present, x) for x in (log_probs, old, ref, rollout))
     return Batch(
@@ -379,7 +388,7 @@ def batch_of(
         advantages=where_mask(present, advantages),
         mask=array_namespace(log_probs, mask).astype(present, log_probs.dtype),
         max_length=log_probs.shape[-1] if max_length is None else max_length,
-        **rare,
+        **optional,
     )
 
 

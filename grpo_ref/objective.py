@@ -22,9 +22,9 @@ def grpo_objective(
         J = 1/G Σᵢ min(ρᵢ Aᵢ, clip(ρᵢ, 1-ε, 1+ε) Aᵢ) - β KL(p ‖ q)
         KL(p ‖ q) = Σᵢ pᵢ log(pᵢ/qᵢ + 1e-10),   p = ρ πold / Σ ρ πold,   q = πref / Σ πref
 
-    The KL compares the G sampled outcomes as one distribution. Trainers estimate it token by token instead,
-    see `grpo_ref.penalties`. Because of the 1e-10 inside the logarithm, equal policies give a KL of about
-    1e-10, not 0.
+    The KL treats the G sampled outcomes as the only outcomes of a distribution, p for the policy and q for
+    the reference. Trainers estimate the KL token by token instead, see `grpo_ref.penalties`. Because of the
+    1e-10 inside the logarithm, equal policies give a KL of about 1e-10, not 0.
 
     Args:
       rhos: ρᵢ = πθ(oᵢ)/πold(oᵢ), length G, not negative.
