@@ -38,7 +38,7 @@ ADVANTAGES = {
         {},
         [[0, 0], [0.5 / 0.5001, -0.5 / 0.5001]],
     ),
-    "batch: groups of one have no siblings": (batch_scaled, [[1.0], [3.0]], {}, [[0], [0]]),
+    "batch: groups of one": (batch_scaled, [[1.0], [3.0]], {}, [[0], [0]]),
     "batch: a single reward has no spread": (batch_scaled, [[3.0]], {"eps": 0.0}, [[0]]),
     "over the batch: 0 0 2 2 have mean 1 and std 1": (
         batch_normalized,

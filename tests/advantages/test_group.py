@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import grpo_ref
-from grpo_ref import DR_GRPO, group_normalized
+from grpo_ref import group_normalized
 from grpo_ref.advantages import (
     best_of_group,
     group_centered,
@@ -34,13 +33,13 @@ NORMALIZED = {
     "eps is added to the std, not to the variance": ([[1, 0]], {"ddof": 0, "eps": 0.5}, [[0.5, -0.5]]),
     "groups do not mix": ([[1, 0], [5, 3]], {"ddof": 0, "eps": 0.0}, [[1, -1], [1, -1]]),
     "the default eps is TRL's": ([[1, 0]], {"ddof": 0}, [[0.5 / 0.5001, -0.5 / 0.5001]]),
-    "everyone agrees: no contrast, no 0/0": ([[0.1, 0.1, 0.1]], {"eps": 0.0}, [[0, 0, 0]]),
+    "equal rewards: 0, and no 0/0": ([[0.1, 0.1, 0.1]], {"eps": 0.0}, [[0, 0, 0]]),
     "one of three: std (ddof 1) is √((4/9 + 1/9 + 1/9) / 2) = 1/√3": (
         [[1, 0, 0]],
         {"eps": 0.0},
         [[2 / ROOT3, -1 / ROOT3, -1 / ROOT3]],
     ),
-    "a group of one has no siblings": ([[3.0], [5.0]], {}, [[0], [0]]),
+    "a group of one": ([[3.0], [5.0]], {}, [[0], [0]]),
     "a group of one, as verl has it: mean 0, std 1": (
         [[3.0]],
         {"keep_singletons": True, "eps": 0.5},
@@ -61,7 +60,7 @@ def test_group_normalized(rewards, settings, expected, asarray):
 
 OTHERS = {
     "centered: mean 1/4": (group_centered, [[1, 0, 0, 0]], {}, [[0.75, -0.25, -0.25, -0.25]]),
-    "centered: everyone agrees": (group_centered, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
+    "centered: equal rewards": (group_centered, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
     "centered: alone": (group_centered, [[2.0]], {}, [[0]]),
     "raw": (raw_rewards, [[1, 0.5]], {}, [[1, 0.5]]),
     "leave one out: the others of the winner have mean 0": (
@@ -70,7 +69,7 @@ OTHERS = {
         {},
         [[1, -0.5, -0.5]],
     ),
-    "leave one out: everyone agrees": (leave_one_out, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
+    "leave one out: equal rewards": (leave_one_out, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
     "leave one out: alone": (leave_one_out, [[2.0]], {}, [[0]]),
     "leave one out: alone, as verl has it": (leave_one_out, [[2.0]], {"keep_singletons": True}, [[2.0]]),
     "ranked: the order counts alone": (ranked, [[0.1, 30.0, 0.2]], {}, [[-2, 2, 0]]),
@@ -93,8 +92,8 @@ OTHERS = {
         {},
         [[0.6744897501960817, 0.6744897501960817, -0.3186393639643752, -1.1503493803760083]],
     ),
-    "normal scores: everyone agrees": (normal_scores, [[0.1, 0.1]], {}, [[0, 0]]),
-    "ranked: everyone agrees": (ranked, [[0.1, 0.1]], {}, [[0, 0]]),
+    "normal scores: equal rewards": (normal_scores, [[0.1, 0.1]], {}, [[0, 0]]),
+    "ranked: equal rewards": (ranked, [[0.1, 0.1]], {}, [[0, 0]]),
     "ranked: alone": (ranked, [[3.0]], {}, [[0]]),
     "best of group: the lead 3 - 1 over the std (ddof 0) of 3 1": (
         best_of_group,
@@ -117,7 +116,7 @@ OTHERS = {
     "best of group: the lead itself": (best_of_group, [[1, 4, 2]], {"scale": False}, [[0, 2, 0]]),
     "centered: a group of one has mean 0": (group_centered, [[3]], {"keep_singletons": True}, [[3]]),
     "best of group: a tie leads by nothing": (best_of_group, [[1, 1, 0]], {}, [[0, 0, 0]]),
-    "best of group: everyone agrees, and no 0/0": (best_of_group, [[1, 1]], {"eps": 0.0}, [[0, 0]]),
+    "best of group: equal rewards, and no 0/0": (best_of_group, [[1, 1]], {"eps": 0.0}, [[0, 0]]),
 }
 
 
