@@ -1,7 +1,8 @@
 """Training on a task: `train` returns the whole history, `iter_train` yields one update after another.
 
-Both choose between two loops with equal curves. `learning.loop` is the loop to read, with all metrics.
-`fast.many_seeds` is several times faster, for the usual recipes and few metrics.
+Both choose between two loops that compute the same curves up to rounding. `learning.loop` is the loop to
+read. It supports every recipe and metric. `fast.many_seeds` is several times faster; it supports the most
+common recipes and few metrics.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.fast.many_seeds import train_many
 from grpo_ref.fast.measures import fast_metrics
-from grpo_ref.fast.usual import why_not
+from grpo_ref.fast.supported import why_not
 from grpo_ref.learning.arguments import check_arguments, check_metrics
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.loop import plain_loop
@@ -27,7 +28,7 @@ from grpo_ref.tasks import TASKS
 from grpo_ref.validation import recipe_of
 
 MOST_TOKENS = 256
-"""Largest vocabulary for the fast loop, which visits it token by token; above, the plain loop is faster."""
+"""Largest vocabulary for the fast loop, which visits it token by token. Above it the plain loop is faster."""
 SHOWN = ("reward", "entropy", "kl", "grad_norm")
 """The metrics that a printed history shows."""
 ROWS = 10
@@ -111,14 +112,15 @@ def train(
     """
     task = TASKS[task]() if isinstance(task, str) else task
     recipe = recipe_of(recipe)
+    # A table of logits has settings of its own. "" means the kind of policy that suits the task.
     config = config_for(task, "table" if policy is TABLE else "", **settings)
-    found: list[Mapping[str, Floats]] = []
+    per_update: list[Mapping[str, Floats]] = []
     state = None
     for update in iter_train(task, recipe, config, metrics=metrics, policy=policy):
-        found.append(update.metrics)
+        per_update.append(update.metrics)
         state = update.state
     assert state is not None
-    values = {name: np.stack([one[name] for one in found]) for name in found[0]}
+    values = {name: np.stack([metrics[name] for metrics in per_update]) for name in per_update[0]}
     return History(task=task.name, recipe=recipe, config=config, metrics=values, state=state)
 
 
@@ -133,11 +135,14 @@ def iter_train(
 ) -> Iterator[Update]:
     """Train until config.updates updates are done, yielding after each.
 
-    The plain loop does everything. The fast one, `train_many`, takes over where it applies: all requested
-    metrics are among those that it computes (`fast_metrics`), the recipe is a usual one (`why_not`), the
-    policy is a table of at most 256 tokens, and the arrays are NumPy's. Both loops draw the same random
-    numbers. Their curves agree to rounding (about 1e-10, less well where many steps on a batch magnify it).
-    Without `metrics` the plain loop always runs, and results are the same to the bit.
+    The plain loop supports everything. The fast loop, `train_many`, runs if `metrics` is given, the fast loop
+    computes all of these metrics (`fast_metrics`), the fast loop supports the recipe (`why_not`), the policy
+    is a table of at most 256 tokens, and the arrays are NumPy's. Both loops use the same random numbers.
+    Their curves are the same up to rounding: about 1e-10, or more if many steps on a batch magnify the
+    difference.
+
+    Without `metrics`, iter_train always uses the plain loop; then two runs with the same seed give identical
+    bits.
 
     Args:
       task: the task to learn.
