@@ -115,7 +115,7 @@ __all__ = [
 
 
 def _recipes_of(module: ModuleType) -> dict[str, Recipe]:
-    """The recipes that are constants of a module, in their order, by their names in small letters."""
+    """The recipes of a module in their order, by their names in lower case."""
     return {name.lower(): value for name, value in vars(module).items() if isinstance(value, Recipe)}
 
 
@@ -123,7 +123,7 @@ CATALOG = Listing("recipe", _recipes_of(catalog))
 """The algorithms of the papers by name."""
 
 CHAPTER = Listing("recipe", _recipes_of(chapter))
-"""The textbook forms by name: see `grpo_ref.recipes.chapter`."""
+"""The recipes of a book chapter on GRPO (2026, not public) by name: see `grpo_ref.recipes.chapter`."""
 
 RECIPES = Listing("recipe", CATALOG | CHAPTER)
-"""Every recipe by name, of the papers and of the chapter: command line, tests, tables and plots follow it."""
+"""Every recipe by name, in the order of all tables: those of the papers, then those of the book chapter."""

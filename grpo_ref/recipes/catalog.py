@@ -1,7 +1,7 @@
 """The algorithms of the papers, each as its difference from a known one.
 
-A new recipe is one constant here: it is listed under its name in small letters, and its place among the
-others is its place in every table.
+A new recipe is one constant here. Its name in lower case is its name in `RECIPES`, and tables show the
+recipes in the order of this file. A comment says what a recipe changes.
 """
 
 from dataclasses import replace
@@ -63,6 +63,7 @@ GRPO = Recipe(
     source="Shao et al. 2024, DeepSeekMath, eq. 3 (arXiv:2402.03300)",
 )
 
+# No std in the advantage, no length in the aggregation, no KL penalty.
 DR_GRPO = replace(
     GRPO,
     advantage=slot(group_centered),
@@ -71,6 +72,8 @@ DR_GRPO = replace(
     source="Liu et al. 2025, Understanding R1-Zero-like training (arXiv:2503.20783)",
 )
 
+# A penalty for overlong completions, no groups with equal rewards, a higher upper bound of the clip
+# (clip-higher), the same weight for every token, no KL penalty.
 DAPO = replace(
     GRPO,
     reward=slot(soft_overlong, buffer=0.2),
@@ -83,6 +86,7 @@ DAPO = replace(
 
 # ---- the clip family -----------------------------------------------------------------------------
 
+# The std of the whole batch instead of the group's, the same weight for every token, no KL penalty.
 LITE_PPO = replace(
     GRPO,
     advantage=slot(batch_scaled),
@@ -91,12 +95,14 @@ LITE_PPO = replace(
     source="Liu et al. 2025, Tricks or traps? Lite PPO (arXiv:2508.08221)",
 )
 
+# The population std, for groups of two.
 TWO_GRPO = replace(
     GRPO,
     advantage=slot(group_normalized, ddof=0, eps=1e-4),
     source="2025, It takes two: your GRPO is secretly DPO; for groups of two (arXiv:2510.00977)",
 )
 
+# A cap on the ratio of tokens with A < 0, and a small KL penalty.
 INTELLECT_2 = replace(
     GRPO,
     surrogate=slot(two_sided_clipped, clip_low=0.2, clip_high=0.2, max_ratio=4.0),
@@ -104,6 +110,7 @@ INTELLECT_2 = replace(
     source="Prime Intellect 2025, INTELLECT-2 (arXiv:2505.07291)",
 )
 
+# The geometric mean of clipped token ratios, one value per completion; no KL penalty.
 GMPO = replace(
     GRPO,
     surrogate=slot(geometric_mean_clipped, clip_low=0.4, clip_high=0.4),
@@ -113,6 +120,8 @@ GMPO = replace(
 
 # ---- the ratio of a sequence ---------------------------------------------------------------------
 
+# One ratio per completion, the geometric mean of the token ratios. It is nearer to 1 than these, so the
+# bounds of the clip are much narrower. No KL penalty.
 GSPO = replace(
     GRPO,
     level=sequence_mean_level,
@@ -121,8 +130,10 @@ GSPO = replace(
     source="Zheng et al. 2025, Group sequence policy optimization (arXiv:2507.18071)",
 )
 
+# GSPO with a separate gradient for each token.
 GSPO_TOKEN = replace(GSPO, surrogate=slot(gspo_token, clip_low=3e-4, clip_high=4e-4))
 
+# GSPO without the division by the length of the completion, and with wider bounds.
 LUSPO = replace(
     GSPO,
     surrogate=slot(clipped, clip_low=2e-3, clip_high=2.5e-3),
@@ -132,6 +143,8 @@ LUSPO = replace(
 
 # ---- soft and detached weights -------------------------------------------------------------------
 
+# DAPO without its reward shaping and its filter. The ratio is a constant weight, so clipped tokens keep a
+# gradient.
 CISPO = replace(
     DAPO,
     reward=slot(task_reward),
@@ -140,8 +153,10 @@ CISPO = replace(
     source="MiniMax 2025, MiniMax-M1 (arXiv:2506.13585)",
 )
 
+# A soft gate instead of the clip, no KL penalty.
 SAPO = replace(GRPO, surrogate=slot(sapo), kl_coef=0.0, source="Gao et al. 2025, SAPO (arXiv:2511.20347)")
 
+# CISPO with another constant weight: a smooth function of the ratio of the whole completion.
 VESPO = replace(
     CISPO,
     level=sequence_sum_level,
@@ -151,6 +166,8 @@ VESPO = replace(
 
 # ---- a divergence for a trust region -------------------------------------------------------------
 
+# CISPO, but tokens are dropped if a divergence is too large: total variation or KL, of this token against any
+# other token, or over the top K tokens.
 DPPO_TV = replace(
     CISPO, surrogate=slot(dppo_tv), source="Divergence proximal policy optimization (arXiv:2602.04879)"
 )
@@ -160,13 +177,17 @@ DPPO_TOP_KL = replace(DPPO_TV, surrogate=slot(dppo_top_kl))
 
 # ---- entropy -------------------------------------------------------------------------------------
 
+# Lite PPO with GRPO's advantage. A few random tokens with a large covariance of advantage and log-probability
+# get no gradient.
 CLIP_COV = replace(
     LITE_PPO,
     advantage=GRPO.advantage,
     surrogate=slot(clip_cov),
     source="Cui et al. 2025, The entropy mechanism (arXiv:2505.22617)",
 )
+# The tokens with the largest covariance get a penalty instead, and there is no clip.
 KL_COV = replace(CLIP_COV, surrogate=slot(kl_cov))
+# DAPO on the 20 % of the tokens with the highest entropy.
 HIGH_ENTROPY = replace(
     DAPO,
     corrections=(slot(top_entropy, share=0.2),),
@@ -175,6 +196,7 @@ HIGH_ENTROPY = replace(
 
 # ---- plain policy gradients ----------------------------------------------------------------------
 
+# No baseline, no ratio, a sum over the tokens of a completion, no KL penalty.
 REINFORCE = replace(
     GRPO,
     advantage=slot(raw_rewards),
@@ -184,12 +206,15 @@ REINFORCE = replace(
     source="Williams 1992, Simple statistical gradient-following algorithms",
 )
 
+# The baseline is the mean of the other completions of the group.
 RLOO = replace(
     REINFORCE,
     advantage=slot(leave_one_out),
     source="Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)",
 )
 
+# No group: the advantages are standardized over all tokens of the batch. The same weight for every token, no
+# KL penalty.
 REINFORCE_PP = replace(
     GRPO,
     advantage=slot(discounted, gamma=1.0),
@@ -197,14 +222,20 @@ REINFORCE_PP = replace(
     kl_coef=0.0,
     source="Hu 2025, REINFORCE++ (arXiv:2501.03262)",
 )
+# The group's mean is subtracted before the advantages are standardized.
 REINFORCE_PP_BASELINE = replace(REINFORCE_PP, advantage=slot(whitened))
+# The baseline is the group's mean, and a factor makes up for groups with equal rewards. The same weight for
+# every token.
 GPG = replace(
     REINFORCE,
     advantage=slot(gpg),
     aggregate=slot(token_mean),
     source="Chu et al. 2025, GPG (arXiv:2504.02546)",
 )
+# The baseline is the group's mean weighted by length.
 OPO = replace(REINFORCE, advantage=slot(length_weighted), source="Hao et al. 2025, OPO (arXiv:2505.23585)")
+# The baseline is the group's mean, and a penalty on the squared log-ratio keeps the policy near the old one.
+# The same weight for every token.
 DRO = replace(
     REINFORCE,
     advantage=slot(group_centered),
@@ -215,21 +246,27 @@ DRO = replace(
 
 # ---- advantages ----------------------------------------------------------------------------------
 
+# A reward for each step instead of one for the completion.
 PROCESS_GRPO = replace(
     GRPO,
     advantage=slot(step_suffix_sums),
     source="Shao et al. 2024, DeepSeekMath, sec. 4.1.3, process supervision (arXiv:2402.03300)",
 )
+# Each criterion is normalized before the sum; no KL penalty.
 GDPO = replace(GRPO, advantage=slot(normalized_then_summed), kl_coef=0.0, source="GDPO (arXiv:2601.05242)")
+# Ranks instead of rewards.
 GOPO = replace(
     GRPO,
     advantage=slot(ranked),
     source="Choi et al. 2026, GOPO: Policy optimization using ranked rewards (arXiv:2602.03876)",
 )
+# Only the best completion of a group has an advantage.
 PASS_AT_K = replace(GRPO, advantage=slot(best_of_group), source="Tang et al. 2025, pass@k (arXiv:2503.19595)")
 
 # ---- a sampler that is not quite the learner -----------------------------------------------------
 
+# DAPO without its reward shaping and its filter. Each token is weighted by the ratio of learner to sampler,
+# at most 2 (truncated importance sampling).
 TIS = replace(
     DAPO,
     reward=slot(task_reward),
@@ -237,14 +274,19 @@ TIS = replace(
     corrections=(slot(truncated, max_ratio=2.0),),
     source="Yao et al. 2025, truncated importance sampling",
 )
+# The weight is the ratio of the whole completion; above 3 it is 0 (masked importance sampling).
 MIS = replace(
     TIS,
     corrections=(slot(masked, level=sequence_sum_level, max_ratio=3.0),),
     source='TRL 1.16.0, vllm_importance_sampling_mode="sequence_mask"',
 )
+# The weight is the ratio of the token; outside 0.5 to 5 it is 0.
 ICEPOP = replace(
     TIS, corrections=(slot(masked, min_ratio=0.5, max_ratio=5.0),), source="Ling team 2025, IcePop"
 )
+# Decoupled PPO has two policies besides the current one. The clip compares the current policy with the
+# proximal policy, whose log-probabilities are `old_log_probs`. The behaviour policy sampled the tokens:
+# `rollout_log_probs`. The correction is the ratio of the proximal to the behaviour policy, here at most 5.
 DECOUPLED_PPO = replace(
     TIS,
     corrections=(slot(truncated, max_ratio=5.0),),

@@ -1,22 +1,22 @@
-"""Textbook forms: algorithms as a book chapter on GRPO (2026) prints them, under names of their own.
+"""Recipes as a book chapter on GRPO (2026, not public) prints them, under separate names.
 
-| recipe             | the chapter's name | what it changes against the paper of that name                   |
+| recipe             | the chapter's name | difference from the algorithm of that name                       |
 |--------------------|--------------------|------------------------------------------------------------------|
-| `book_dr_grpo`     | Dr. GRPO           | what the reference finds likely counts less; std, length stay    |
-| `book_cispo`       | CISPO              | a clip, not a constant weight; the batch gives the mean as well  |
-| `book_sapo`        | SAPO               | the gate divides by its temperature; the ratio once more         |
-| `book_vespo`       | VESPO              | one k and one λ for both signs of A, whose values are all 1      |
-| `book_dppo_tv`     | DPPO, binary TV    | tokens that moved against their advantage are left out as well   |
-| `book_dppo_kl`     | DPPO, binary KL    | one of the two terms of the divergence, and no direction         |
-| `book_dppo_top_tv` | DPPO, top-k TV     | the k tokens of a completion that moved most                     |
-| `book_dppo_top_kl` | DPPO, top-k KL     | the same by one of the two terms of the divergence               |
-| `book_dapo`        | DAPO               | truncated completions are left out, not punished                 |
-| `book_mis`         | MIS                | inside its window the weight is 1, not the ratio                 |
-| `book_gdpo`        | GDPO               | the last normalization, over the batch, is left out              |
-| `book_gopo`        | GOPO               | the ranks go from -1 to 1                                        |
+| `book_dr_grpo`     | Dr. GRPO           | GRPO with token weights 1 - πref; std and length are not removed |
+| `book_cispo`       | CISPO              | a clip instead of a constant weight; mean and std of the batch   |
+| `book_sapo`        | SAPO               | the gate divides by τ, and it is multiplied by the ratio         |
+| `book_vespo`       | VESPO              | one k and one λ for both signs of A; both are 1 here             |
+| `book_dppo_tv`     | DPPO, binary TV    | also drops tokens that moved against their advantage             |
+| `book_dppo_kl`     | DPPO, binary KL    | uses one of the two terms of the KL, and no direction            |
+| `book_dppo_top_tv` | DPPO, top-k TV     | keeps the k tokens of a completion that changed most             |
+| `book_dppo_top_kl` | DPPO, top-k KL     | keeps the k tokens of a completion with the largest term of a KL |
+| `book_dapo`        | DAPO               | drops truncated completions instead of lowering their reward     |
+| `book_mis`         | MIS                | the weight within the bounds is 1, not the ratio                 |
+| `book_gdpo`        | GDPO               | omits the last normalization, over the batch                     |
+| `book_gopo`        | GOPO               | advantages from -1 to 1, not from -2 to 2                        |
 
-The chapter is not public. Its forms are here because whoever learned them needs to see where they
-differ; they are `book_*`, apart from the catalog of papers, so that nobody takes them for the algorithms.
+If you know an algorithm from the book chapter, you can see here how it differs from the published one. The
+names begin with `book_`, so that you do not confuse the two.
 """
 
 from dataclasses import replace
@@ -37,7 +37,7 @@ from grpo_ref.surrogates import (
     vespo,
 )
 
-BOOK = "a book chapter on GRPO (2026)"
+BOOK = "a book chapter on GRPO (2026, not public)"
 
 BOOK_DR_GRPO = replace(
     catalog.GRPO, corrections=(slot(unlikely_under_reference),), source=f"{BOOK}, sec. 7.5.4"

@@ -4,8 +4,9 @@
     DR_GRPO = replace(GRPO, advantage=slot(group_centered), aggregate=slot(fixed_length), kl_coef=0.0)
 
 A part is a kernel with its settings, `slot(kernel, setting=value)`. A kernel's positional parameters name the
-fields that it reads from the batch, its keyword-only parameters are the settings; so a part can be called
-with any record that has those fields, printed, compared and pickled, and a new part needs no new plumbing.
+fields that it reads from the batch, and its keyword-only parameters are the settings. So a part can be called
+with any record that has these fields. It can be printed, compared and pickled, and a new part needs no other
+code.
 """
 
 import inspect
@@ -118,20 +119,23 @@ class Recipe:
 
     Attributes:
       reward: the shaping of the reward, (P, G) -> (P, G).
-      keep: the groups that take part, (P, G) rewards -> (P,) bool; the others are resampled.
+      keep: filter of groups, (P, G) rewards before shaping -> (P,) bool, True for the groups that take part.
+        Training resamples the other groups.
       advantage: rewards (P, G) -> advantages (P, G), or (P, G, T).
-      level: the ratio per token or per completion, (log_ratio, mask) -> log_ratio.
+      level: one ratio per token, or one per completion, (log_ratio, mask) -> log_ratio. It is a plain
+        function and not a slot, because the loss also calls it in the backward pass, with other arrays.
       surrogate: the contribution of each token, to be maximized, -> Term.
       penalty: the estimate of the KL to the reference, -> Term.
       kl_coef: weight of the penalty. At 0 no reference is needed. A negative weight rewards the distance,
         which some trainers allow.
       aggregate: the weight of each token, mask -> W.
       source: the paper that the recipe follows.
-      admit: the completions that take part, -> (P, G) bool, or the tokens, -> (P, G, T); all others are
-        masked out of the loss.
+      admit: filter of completions, -> (P, G) bool, or of tokens, -> (P, G, T) bool, True for those that take
+        part. The other completions or tokens are masked out of the loss, and not resampled.
       corrections: constant weights on the surrogate, each -> (P, G, T); their product is used. A surrogate
         that reads `correction` applies it itself.
-      log_ratio_limits: lower and upper limit of the levelled log-ratio, in nats; the slope is 0 outside.
+      log_ratio_limits: lower and upper limit of the log-ratio after the level, in nats; the slope is 0
+        outside.
       penalty_aggregate: the weight of each token in the penalty; default: that of `aggregate`.
     """
 
