@@ -10,16 +10,16 @@ The version of the package.   (grpo_ref.version)
 `grpo_objective`: the GRPO objective of one group in one function, complete in itself.   (grpo_ref.objective)
   grpo_objective  Clipped surrogate of one group minus an explicit KL penalty; larger is better.
 
-The loss of every recipe, and its gradient by hand.   (grpo_ref.loss)
+Loss and gradient of every recipe, in four lines.   (grpo_ref.loss)
   policy_loss               Return the loss of a recipe on one batch, with its gradient written by hand.
   policy_loss_from_rewards  Apply a whole recipe: from the rewards of a batch to the loss and its gradient.
 
-From logits over a whole vocabulary to the loss and back, in blocks that fit the cache.   (grpo_ref.fast.logits)
-  policy_loss_from_logits  The loss of a recipe and its gradient with respect to the logits, for networks with large vocabularies.
-  token_log_probs          The log-probability of each sampled token.
+Compute a recipe's loss and its gradient from logits over a large vocabulary, block by block in the cache.   (grpo_ref.fast.logits)
+  policy_loss_from_logits  Return a recipe's loss and its gradient with respect to the logits of a large vocabulary.
+  token_log_probs          Return the log-probability of each sampled token.
 
 Recipes: an algorithm is a table of parts, and a variant is its difference from a known one.   (grpo_ref.recipes)
-  RECIPES    Every recipe by name, of the papers and of the chapter: command line, tests, tables and plots follow it.
+  RECIPES    Every recipe by name, in the order of all tables: those of the papers, then those of the book chapter.
   Recipe     One algorithm as a table of parts, from the verifier's reward to the gradient.
   slot       A kernel and its settings as a part of a recipe.
   GRPO       Shao et al. 2024, DeepSeekMath, eq. 3 (arXiv:2402.03300)
@@ -31,16 +31,16 @@ Recipes: an algorithm is a table of parts, and a variant is its difference from 
 Advantages: how much better was each completion than the others of its group?   (grpo_ref.advantages)
   group_normalized  Reward standardized within its group: GRPO's advantage.
 
-The tasks: each a small file that builds one automaton with its verifier.   (grpo_ref.tasks)
-  TASKS  Every task by the name of its function, which takes its settings as keyword arguments with defaults.
+The tasks. Each is a small file that builds an automaton and its verifier.   (grpo_ref.tasks)
+  TASKS  Name -> function that builds the task. Its settings are keyword arguments with defaults.
 
 Training on a task: `train` returns the whole history, `iter_train` yields one update after another.   (grpo_ref.training)
   train       Train policies on a task and return the history of the run.
   iter_train  Train until config.updates updates are done, yielding after each.
   History     A finished training run: the metrics of every update and the final state.
 
-How to train: sizes, step sizes and schedules. What is optimized is the recipe's business.   (grpo_ref.learning.config)
-  config_for  The settings that suit the task, changed where told otherwise.
+The settings of a training run: sizes, step sizes and schedules. The recipe is not one of them.   (grpo_ref.learning.config)
+  config_for  Return the settings that suit a task, with your changes.
 
 Compare a loss function with a recipe on generated batches.   (grpo_ref.check.compare)
   check  Another name of `compare`.
@@ -59,16 +59,16 @@ The packages: docs/package_map.md has the map.   (grpo_ref)
   surrogates   Surrogates: what each token contributes to the objective, and how it pushes the policy.
   penalties    Penalties: how far is the policy from its reference, estimated from the sampled tokens?
   aggregation  Aggregation: how much does each token count?
-  corrections  Corrections: constant weights on the surrogate of each token, which the penalty does not get.
+  corrections  Corrections: constant weights on the surrogate of each token; the penalty is not weighted.
   recipes      Recipes: an algorithm is a table of parts, and a variant is its difference from a known one.
-  tasks        The tasks: each a small file that builds one automaton with its verifier.
+  tasks        The tasks. Each is a small file that builds an automaton and its verifier.
   learning     Learning: policies, optimizers, rollouts and the training loop, on tasks small enough to read.
   types        The data records that the stages pass on: plain, immutable bundles of arrays.
   arrays       The array layer: which library the arrays belong to, and the few operations every kernel shares.
   fast         Faster code for the same numbers: many seeds at once, and losses of large vocabularies from logits.
-  plots        Plots: the only package that imports matplotlib, and not before a figure is asked for.
-  course       The course: problems and their grading, the folder of a student, and what was reached.
-  lab          Experiments: every claim of the literature about the GRPO family that we test, one small file per claim.
+  plots        Figures. This is the only package that imports matplotlib, and it does so when the first figure is drawn.
+  course       The course: problems and their grading, a student's folder, and the student's progress.
+  lab          Experiments that test claims of the literature about GRPO and its variants, one small file per claim.
 """
 
 import importlib
