@@ -1,7 +1,7 @@
 """The slow test files, and the share of their tests that `make test` (`pytest --quick`) runs.
 
-`make test-all` runs every test. Of a file in this table, `make test` keeps every n-th test of each test function,
-always the first one; 0 keeps none. All other files run in full. The numbers come from the measured time of each
+`make test-all` runs every test. Of a file in this table, `make test` keeps every n-th test of each function,
+always the first; 0 keeps none. All other files run in full. The numbers come from the measured time of each
 file: `make test` takes at most four minutes on two cores.
 """
 

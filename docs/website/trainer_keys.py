@@ -2,7 +2,7 @@
 
 import re
 
-from grpo_ref.explain.convert import Conversion, nearest
+from grpo_ref.explain.conversion import Conversion, nearest
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.recipes import RECIPES

@@ -145,7 +145,7 @@ def _budget(dialect: "Dialect", settings: tuple[str, ...]) -> int | None:
 
 def _keys(dialect: str, settings: tuple[str, ...]) -> dict[str, Any]:
     """Return the keys of --set, which gives single keys or a file."""
-    from grpo_ref.explain.launched import launched
+    from grpo_ref.explain.command_line import launched
 
     keys: dict[str, Any] = launched(settings, dialect)[0][1].keys
     return keys

@@ -1,9 +1,9 @@
 """The public names of the wing, by module."""
 
-from .convert import Conversion as Conversion, convert as convert
-from .contrast import Difference as Difference, contrast as contrast
+from .conversion import Conversion as Conversion, convert as convert
+from .recipe_differences import Difference as Difference, contrast as contrast
 from .dialect import Dialect as Dialect, flat as flat
-from .effect import change as change
+from .gradient_change import change as change
 from .description import Explanation as Explanation, explain as explain
 from .replay import Verdict as Verdict, shipped as shipped, verdicts as verdicts
 from .understanding import Understood as Understood, understood as understood

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from grpo_ref.explain.dialect import BONUS, COMPLETIONS, CONCEPTS, DIVISOR, Dialect, flat
-from grpo_ref.explain.effect import change
+from grpo_ref.explain.gradient_change import change
 from grpo_ref.explain.phrases import joined, sentences
 from grpo_ref.explain.shared_traps import SHARED_TRAPS
 from grpo_ref.explain.trap import Trap, sprung

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from os import PathLike
 
+from grpo_ref.explain.command_line import launched
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.explanation import Report, dialect_of, report
-from grpo_ref.explain.launched import launched
 
 
 def explain(

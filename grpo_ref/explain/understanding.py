@@ -13,8 +13,8 @@ from grpo_ref.explain.dialect import (
     compares_in_groups,
     learns_alone,
 )
-from grpo_ref.explain.forks import OTHER_FAMILY, OTHER_LOSS, is_off, touched
 from grpo_ref.explain.launch.values import Unknown
+from grpo_ref.explain.unknown_keys import OTHER_FAMILY, OTHER_LOSS, is_off, touched
 from grpo_ref.recipes import Recipe
 
 SLIP = 2

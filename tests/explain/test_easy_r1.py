@@ -9,13 +9,10 @@ from grpo_ref.advantages import group_centered
 from grpo_ref.explain.calls import advantages, loss
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import easy_r1
-from grpo_ref.explain.dialects.easy_r1.kernels import (
-    dual_clipped_per_token,
-    mean_between,
-    returned_with_penalty,
-)
+from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
+from grpo_ref.explain.dialects.easy_r1.kernels import dual_clipped_per_token, mean_between
 from grpo_ref.explain.dialects.easy_r1.traps import TRAPS
-from grpo_ref.explain.in_reward import penalized
+from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.replay import record_of
 from grpo_ref.explain.trap import sprung
 from grpo_ref.penalties import k1

@@ -260,7 +260,7 @@ def test_a_long_completion_has_more_of_the_mean():
 def test_a_token_answers_for_its_own_kl_alone():
     """k1 is 1 and 3: with a weight of 1/2 that is -1/2 and -3/2, and ±1/2 around the mean."""
     old, ref = np.array([[[-1.0, -1.0]]]), np.array([[[-2.0, -4.0]]])
-    k1 = nemo_rl.PENALTIES["k1"]
+    k1 = nemo_rl.objective.PENALTIES["k1"]
     found = whitened_with_penalty(np.ones((1, 1)), np.ones((1, 1, 2)), old, ref, penalty=k1, kl_coef=0.5)
     np.testing.assert_allclose(found, [[[1.0, -1.0]]], rtol=1e-14)
 

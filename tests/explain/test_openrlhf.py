@@ -167,7 +167,7 @@ REWARDS = np.array([[3.0, 1.0]])
 MASK = np.array([[[1, 1], [1, 0]]])
 """Two completions of one prompt, of two tokens and of one."""
 RAW = slot(raw_rewards)
-CENTERED = openrlhf.SCORES["dr_grpo"]
+CENTERED = openrlhf.objective.SCORES["dr_grpo"]
 
 
 def test_the_limits_are_of_what_the_baseline_leaves():
@@ -196,7 +196,7 @@ def test_equal_returns_are_not_divided_by_less_than_a_variance_of_1e_8():
 def test_a_penalty_in_the_reward_is_summed_from_each_token_on():
     """k1 is 1 at each token: the first completion has 3 - 0.1 and 3 - 2 * 0.1."""
     old, ref = -np.ones((1, 2, 2)), -2.0 * np.ones((1, 2, 2))
-    penalty = openrlhf.penalties()["k1"]
+    penalty = openrlhf.objective.penalties()["k1"]
     found = returned_with_penalty(REWARDS, MASK, old, ref, alone=RAW, penalty=penalty, kl_coef=0.1)
     np.testing.assert_allclose(found, [[[2.8, 2.9], [0.9, 0.0]]], rtol=1e-14)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grpo_ref import policy_loss
-from grpo_ref.explain.convert import convert
+from grpo_ref.explain.conversion import convert
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import DIALECTS, rlinf
 from grpo_ref.explain.replay import rebuild

@@ -197,7 +197,7 @@ def test_a_penalty_is_of_each_token_and_limited_with_the_rest():
     """k1 is 1 at each token: 3 is limited to 2 first, and the sum of what is left stays below."""
     old, ref = -np.ones((1, 2, 2)), -2.0 * np.ones((1, 2, 2))
     found = token_returns_with_penalty(
-        REWARDS, MASK, old, ref, scores=RAW, penalty=roll.PENALTIES["kl"], kl_coef=0.5, limit=2.0
+        REWARDS, MASK, old, ref, scores=RAW, penalty=roll.objective.PENALTIES["kl"], kl_coef=0.5, limit=2.0
     )
     assert found.tolist() == [[[1.0, 1.5], [0.5, 0.0]]]
 

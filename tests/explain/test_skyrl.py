@@ -12,6 +12,7 @@ from grpo_ref.explain.calls import correction
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialect import BONUS
 from grpo_ref.explain.dialects import skyrl
+from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
 from grpo_ref.explain.dialects.skyrl.kernels import (
     clip_cov_of_scaled,
     contrasted,
@@ -28,12 +29,11 @@ from grpo_ref.explain.dialects.skyrl.kernels import (
     of_what_is_left,
     overlong_in_tokens,
     prompt_mean,
-    returned_with_penalty,
     without_outliers,
     zero_if_cut_off,
 )
 from grpo_ref.explain.dialects.skyrl.traps import TRAPS
-from grpo_ref.explain.in_reward import penalized
+from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.replay import record_of
 from grpo_ref.explain.trap import sprung
 from grpo_ref.levels import sequence_sum_level

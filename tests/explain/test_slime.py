@@ -194,7 +194,7 @@ def test_a_return_is_discounted_over_holes_too():
 def test_costs_are_summed_in_a_return_and_stay_alone_in_a_score():
     """k1 is 1 and 2 with weight 1/2: returns are 1 - 3/2 and 1 - 1, scores 1 - 1/2 and 1 - 1."""
     old, ref = np.array([[[-1.0, -1.0]]]), np.array([[[-2.0, -3.0]]])
-    fields, k1 = (np.ones((1, 1)), np.ones((1, 1, 2)), old, ref), slime.PENALTIES["k1"]
+    fields, k1 = (np.ones((1, 1)), np.ones((1, 1, 2)), old, ref), slime.objective.PENALTIES["k1"]
     ahead = whitened_returns_less_penalty(*fields, penalty=k1, kl_coef=0.5)
     alone = whitened_scores_less_penalty(*fields, scores=RAW, penalty=k1, kl_coef=0.5)
     np.testing.assert_allclose(ahead, np.array([[[-0.25, 0.25]]]) / np.sqrt(0.125), rtol=1e-7)

@@ -13,7 +13,7 @@ FOLDER = Path(dialects.__file__).parent
 
 
 def test_every_folder_is_a_trainer_of_the_list():
-    assert {path.parent.name for path in FOLDER.glob("*/__init__.py")} == set(DIALECTS)
+    assert {path.parent.name for path in FOLDER.glob("*/__init__.py")} - {"common"} == set(DIALECTS)
 
 
 @pytest.mark.parametrize("name", DIALECTS)

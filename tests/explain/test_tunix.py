@@ -11,7 +11,7 @@ import pytest
 from grpo_ref.aggregation import fixed_length
 from grpo_ref.explain import explain, replay
 from grpo_ref.explain.calls import loss
-from grpo_ref.explain.convert import convert
+from grpo_ref.explain.conversion import convert
 from grpo_ref.explain.dialects import DIALECTS, tunix
 from grpo_ref.explain.dialects.tunix.kernels import mean_of_limited, punished_by_characters
 from grpo_ref.explain.launch import launches

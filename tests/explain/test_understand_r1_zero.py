@@ -100,7 +100,7 @@ def test_the_log_ratios_of_a_completion_are_summed_before_the_group_is_looked_at
         mask,
         np.zeros((1, 2, 2)),
         -np.ones((1, 2, 2)),
-        scores=understand_r1_zero.CRITICS["drgrpo"][0],
+        scores=understand_r1_zero.objective.CRITICS["drgrpo"][0],
         kl_coef=0.1,
     )
     np.testing.assert_allclose(found, [[-0.05, 0.05]], rtol=1e-12)

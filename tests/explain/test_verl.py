@@ -22,7 +22,7 @@ from grpo_ref.explain.dialects.verl.kernels import (
     returned_with_penalty,
     share_of_kept,
 )
-from grpo_ref.explain.in_reward import penalized
+from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.replay import rebuild
 from grpo_ref.explain.trap import sprung
 from grpo_ref.recipes import slot
@@ -337,7 +337,7 @@ def test_its_example_of_reinforce_in_bypass_mode_is_ppos_clip():
 
 
 def test_every_loss_mode_is_tried_by_convert_but_the_two_that_need_more():
-    assert set(verl.MODES) - set(verl.DIALECT.choices["loss_mode"]) == {"dro", "bypass_mode"}
+    assert set(verl.objective.MODES) - set(verl.DIALECT.choices["loss_mode"]) == {"dro", "bypass_mode"}
 
 
 def test_a_shuffle_holds_each_number_once_and_depends_on_the_seed():

@@ -3,7 +3,7 @@
 import pytest
 
 from grpo_ref.corrections import truncated
-from grpo_ref.explain.convert import convert
+from grpo_ref.explain.conversion import convert
 from grpo_ref.explain.dialect import BONUS
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.dialects.easy_r1 import versions as easy_r1

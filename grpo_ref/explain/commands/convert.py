@@ -42,7 +42,7 @@ def command(
     CONFIG is what was launched, as for `grpo-ref explain`: a file, a launch line, or the name of a trainer
     with flags and overrides. Losses are reported on standard error.
     """
-    from grpo_ref.explain.convert import convert
+    from grpo_ref.explain.conversion import convert
 
     try:
         told = _understood(config, source or "", strict=not skip_unknown)
@@ -66,8 +66,8 @@ def command(
 
 def _understood(config: tuple[str, ...], source: str, *, strict: bool) -> Any:
     """Return the report on the one configuration that is named."""
+    from grpo_ref.explain.command_line import launched
     from grpo_ref.explain.explanation import dialect_of, report
-    from grpo_ref.explain.launched import launched
 
     launches = launched(config, source)
     if len(launches) > 1:

@@ -92,8 +92,8 @@ def _launched(
     config: tuple[str, ...], trainer: str, versions: tuple[str, ...]
 ) -> list[tuple["Dialect", "Launch"]]:
     """Return each configuration with its dialect; or one configuration, in each of the requested versions."""
+    from grpo_ref.explain.command_line import launched
     from grpo_ref.explain.explanation import dialect_of
-    from grpo_ref.explain.launched import launched
 
     found = [launch for _, launch in launched(config, trainer)]
     if len(found) > 2 or (len(versions) > 1 and len(found) > 1):
@@ -109,8 +109,8 @@ def _launched(
 
 def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
     """Yield both sentences, and each difference with its effect on the gradient."""
-    from grpo_ref.explain.contrast import contrast
-    from grpo_ref.explain.effect import change
+    from grpo_ref.explain.gradient_change import change
+    from grpo_ref.explain.recipe_differences import contrast
 
     for name, each in (("A", ours), ("B", theirs)):
         yield _filled(f"{name} ({each.dialect.version}): {each.explanation.paragraph}", "     ")

@@ -1,8 +1,9 @@
 """The trainers: each trainer's keys and defaults, and the recipe that it computes from them.
 
-Each trainer has its own folder: its keys and their effects (`keys.py`), the function that turns them into a
-recipe (`__init__.py`, with the `DIALECT`), its traps (`traps.py`), its own kernels (`kernels.py`), and numbers
-recorded from it (`recorded.json`). Only `__init__.py` is required.
+Each trainer has its own folder: the names, groups and defaults of its keys (`keys.py`), the meaning of
+the keys as a recipe (`objective.py`, with the `DIALECT`), its traps (`traps.py`), its own kernels (`kernels.py`),
+and numbers recorded from it (`recorded.json`). `common/` has what several trainers share. Only a `DIALECT` in
+`__init__.py` is required.
 """
 
 import importlib

@@ -8,7 +8,7 @@
 | `logs.py`      | logs of a run: the command and the configuration that the run printed        |
 | `arguments.py` | command-line arguments: flags and overrides                                  |
 | `detection.py` | the trainer that a command or a set of keys belongs to                       |
-| `relays.py`    | programs that pass their keys on to a trainer, such as axolotl               |
+| `wrappers.py`  | programs that pass their keys on to a trainer, such as axolotl               |
 | `reading.py`   | any of these: `launches` for a text, `launch_of` for a command line          |
 
 Nothing is run or imported, and no environment variable is read. A value that only a run could show is

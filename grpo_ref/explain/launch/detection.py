@@ -35,7 +35,7 @@ TRAINED = re.compile(
 
 
 HANDING_ON = ("axolotl train", "oumi train")
-"""Commands that start programs which pass their keys on to a trainer, see `relays`."""
+"""Commands that start programs which pass their keys on to a trainer, see `wrappers`."""
 
 
 class Start(NamedTuple):

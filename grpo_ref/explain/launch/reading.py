@@ -21,10 +21,10 @@ from grpo_ref.explain.launch.detection import (
 )
 from grpo_ref.explain.launch.logs import printed, traced
 from grpo_ref.explain.launch.python import Config, PythonScript, read_notebook, read_python
-from grpo_ref.explain.launch.relays import handed_on, relay_of
 from grpo_ref.explain.launch.text import Text
 from grpo_ref.explain.launch.trees import ENDINGS, Beside, in_group, nowhere, package_of, read_tree
 from grpo_ref.explain.launch.values import Unknown, flat
+from grpo_ref.explain.launch.wrappers import handed_on, relay_of
 
 if TYPE_CHECKING:
     from grpo_ref.explain.launch.shell.script import Note, Script

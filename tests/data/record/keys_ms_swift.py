@@ -65,7 +65,7 @@ def of_transformers() -> set[str]:
 
 
 if __name__ == "__main__":
-    from grpo_ref.explain.dialects.ms_swift import BEFORE, DIALECT
+    from grpo_ref.explain.dialects.ms_swift.objective import BEFORE, DIALECT
 
     theirs = defaults(Path(sys.argv[1]))
     names = set(theirs) | of_transformers()

@@ -30,7 +30,7 @@ def main() -> int:
     import trl
     from trl.experimental.gmpo import GMPOConfig
 
-    from grpo_ref.explain.dialects.trl import DIALECT, GMPO
+    from grpo_ref.explain.dialects.trl.objective import DIALECT, GMPO
 
     if trl.__version__ != VERSION:
         sys.exit(f"this reads TRL {VERSION}, not {trl.__version__}")

@@ -5,6 +5,7 @@ from typing import Any
 
 from grpo_ref.explain.dialect import one_of
 from grpo_ref.explain.dialects.areal.keys import NORM, NOT_SET, REJECTION
+from grpo_ref.explain.dialects.common.refusals import expect
 
 LEVELS = ("batch", "group", None)
 METRICS = ("ratio", "kl_k1", "kl_k2", "kl_k3")
@@ -58,12 +59,12 @@ def check_run(settings: Mapping[str, Any]) -> None:
       settings: every key with its value.
     """
     single = settings["ppo_n_minibatches"] == 1 or settings["prox_logp_method"] == "reuse_train_logp"
-    _expect(
+    expect(
         single or not settings["enable_delta_weight_update"],
         "enable_delta_weight_update: AReaL refuses it with more than one mini-batch",
     )
-    _expect(settings["total_train_epochs"] > 0, "total_train_epochs: expected a number > 0")
-    _expect(
+    expect(settings["total_train_epochs"] > 0, "total_train_epochs: expected a number > 0")
+    expect(
         not settings["log_agent_stats"] or bool(settings["log_agent_stats_keys"]),
         "log_agent_stats: only with log_agent_stats_keys",
     )
@@ -75,11 +76,11 @@ def _check_norm(name: str, norm: Mapping[str, Any] | None) -> None:
     for key in ("mean_level", "std_level"):
         one_of(f"{name}.{key}", norm[key], dict.fromkeys(LEVELS))
     for key in ("mean_leave1out", "std_unbiased"):
-        _expect(isinstance(norm[key], bool), f"{name}.{key}: expected True or False, got {norm[key]!r}")
+        expect(isinstance(norm[key], bool), f"{name}.{key}: expected True or False, got {norm[key]!r}")
     by_group = "group" in (norm["mean_level"], norm["std_level"])
     size = norm["group_size"]
-    _expect(isinstance(size, int), f"{name}.group_size: expected a number, got {size!r}")
-    _expect(not by_group or size >= 1, f"{name}.group_size: expected at least 1, got {size}")
+    expect(isinstance(size, int), f"{name}.group_size: expected a number, got {size!r}")
+    expect(not by_group or size >= 1, f"{name}.group_size: expected at least 1, got {size}")
 
 
 def _check_rejection(rejection: Mapping[str, Any] | None) -> None:
@@ -91,16 +92,16 @@ def _check_rejection(rejection: Mapping[str, Any] | None) -> None:
     one_of(f"{name}.metric", told["metric"], dict.fromkeys(METRICS))
     one_of(f"{name}.agg", told["agg"], dict.fromkeys(("sum", "mean", "max")))
     lower, upper, is_ratio = told["lower"], told["upper"], told["metric"] == "ratio"
-    _expect(lower is None or lower <= upper, f"{name}.lower: expected at most upper, got {lower}")
-    _expect(not is_ratio or upper > 1.0, f"{name}.upper: AReaL refuses a ratio of at most 1, got {upper}")
-    _expect(
+    expect(lower is None or lower <= upper, f"{name}.lower: expected at most upper, got {lower}")
+    expect(not is_ratio or upper > 1.0, f"{name}.upper: AReaL refuses a ratio of at most 1, got {upper}")
+    expect(
         not is_ratio or lower is None or lower > 0.0, f"{name}.lower: AReaL refuses a ratio of 0, got {lower}"
     )
-    _expect(
+    expect(
         upper > 0.0 or told["metric"] not in ("kl_k2", "kl_k3"),
         f"{name}.upper: AReaL refuses a KL of at most 0, got {upper}",
     )
-    _expect(
+    expect(
         is_ratio or told["action"] == "mask",
         f"{name}.action: AReaL refuses to clamp by {told['metric']}",
     )
@@ -108,11 +109,11 @@ def _check_rejection(rejection: Mapping[str, Any] | None) -> None:
 
 def _check_loss(settings: Mapping[str, Any]) -> None:
     soft, apart = settings["use_sapo_loss"], settings["use_decoupled_loss"]
-    _expect(not (soft and apart), "use_sapo_loss: AReaL refuses it with use_decoupled_loss")
+    expect(not (soft and apart), "use_sapo_loss: AReaL refuses it with use_decoupled_loss")
     taus = (settings["sapo_tau_pos"], settings["sapo_tau_neg"])
-    _expect(not soft or min(taus) > 0.0, f"sapo_tau_pos, sapo_tau_neg: expected numbers > 0, got {taus}")
+    expect(not soft or min(taus) > 0.0, f"sapo_tau_pos, sapo_tau_neg: expected numbers > 0, got {taus}")
     cap, moment = settings["c_clip"], settings["m2_threshold"]
-    _expect(cap is None or soft or cap > 1.0, f"c_clip: expected a number > 1, got {cap}")
+    expect(cap is None or soft or cap > 1.0, f"c_clip: expected a number > 1, got {cap}")
     _check_cispo(settings)
     if moment is not None and moment <= 0.0:
         raise ValueError(
@@ -130,21 +131,16 @@ def _check_cispo(settings: Mapping[str, Any]) -> None:
     if not settings["use_cispo_loss"]:
         return
     high = settings["eps_clip_higher"]
-    _expect(not settings["use_sapo_loss"], "use_cispo_loss: AReaL refuses it with use_sapo_loss")
-    _expect(
+    expect(not settings["use_sapo_loss"], "use_cispo_loss: AReaL refuses it with use_sapo_loss")
+    expect(
         settings["importance_sampling_level"] == "token",
         "use_cispo_loss: AReaL refuses it with importance_sampling_level='sequence'",
     )
-    _expect(high is not None and high > 0.0, f"eps_clip_higher: AReaL refuses CISPO with {high}")
+    expect(high is not None and high > 0.0, f"eps_clip_higher: AReaL refuses CISPO with {high}")
 
 
 def _check_length(settings: Mapping[str, Any]) -> None:
     if settings["overlong_reward_penalty"]:
         tail, factor = settings["overlong_tokens"], settings["overlong_penalty_factor"]
-        _expect(tail is not None and tail > 0, f"overlong_tokens: expected a number > 0, got {tail}")
-        _expect(factor is not None, "overlong_penalty_factor: expected a number, got None")
-
-
-def _expect(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)
+        expect(tail is not None and tail > 0, f"overlong_tokens: expected a number > 0, got {tail}")
+        expect(factor is not None, "overlong_penalty_factor: expected a number, got None")

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.advantages.moments import whiten
-from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set
+from grpo_ref.arrays import BATCH, MEMBERS, Array, array_namespace
 from grpo_ref.explain.calls import loss
 from grpo_ref.explain.dialect import Call, Dialect
-from grpo_ref.recipes import Slot
+from grpo_ref.explain.dialects.common.calls import kept_groups
 from grpo_ref.surrogates import dual_clipped
 from grpo_ref.types import Term
 
@@ -62,43 +61,6 @@ def mean_between(rewards: Array, *, low: float = 0.01, high: float = 0.99) -> Ar
     return (mean > low) & (mean < high)
 
 
-def returned_with_penalty(
-    rewards: Array,
-    mask: Array,
-    old_log_probs: Array,
-    ref_log_probs: Array,
-    *,
-    penalty: Slot,
-    kl_coef: float,
-    gamma: float = 1.0,
-) -> Array:
-    """Compute REINFORCE++ with a KL penalty in the reward: a token's own penalty and the discounted ones after it.
-
-        Gₜ = γ^(last - t) r - kl_coef Σ_{u ≥ t} γ^(u - t) penalty_u,   A = (G - mean) / √(var + 1e-8)
-
-    Args:
-      rewards: (P, G), one row per prompt; each stands at the last token.
-      mask: (P, G, T) 1 on completion tokens, which come first: EasyR1's masks have no holes.
-      old_log_probs, ref_log_probs, penalty, kl_coef: as in `penalized`.
-      gamma: algorithm.gamma, the discount per token.
-
-    Returns:
-      (P, G, T), 0 on padding; mean and variance are over the tokens of the batch.
-
-    EasyR1 `compute_reinforce_plus_plus_outcome_advantage` after `apply_kl_penalty`.
-    """
-    xp = array_namespace(rewards, mask)
-    present = xp.astype(is_set(mask), rewards.dtype)
-    cost = penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
-    places = xp.arange(mask.shape[TOKENS])
-    last = xp.sum(present, axis=TOKENS, keepdims=True) - 1.0
-    gains = xp.where(xp.astype(places, rewards.dtype) == last, rewards[..., None], 0.0)
-    gains = gains - kl_coef * xp.where(is_set(mask), cost, 0.0)
-    apart = places[:, None] - places[None, :]
-    discounts = xp.where(apart >= 0, gamma ** xp.astype(at_least(apart, 0), gains.dtype), 0.0)
-    return whiten(xp.matmul(gains, discounts), mask, ddof=1, eps=1e-8)
-
-
 def _mini_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """Return the loss of a mini-batch: its micro-batches' losses, weighted by their fraction of the tokens.
 
@@ -121,10 +83,5 @@ def _mini_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNames
     return {"loss": (shares * found["loss"]).sum(), "grad_logp": gradient.reshape(shape), "parts": each}
 
 
-def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return 1 for each group that is trained on, and 0 for the others."""
-    return {"value": dialect.recipe(**config).keep(record).astype(float)}
-
-
-CALLS: dict[str, Call] = {"loss of a mini-batch": _mini_batch, "kept groups": _kept_groups}
+CALLS: dict[str, Call] = {"loss of a mini-batch": _mini_batch, "kept groups": kept_groups}
 """Calls that only EasyR1's recorded cases have."""

@@ -11,6 +11,7 @@ import numpy as np
 from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, is_set, masked_mean, masked_sum
 from grpo_ref.explain.calls import OPTIONAL
 from grpo_ref.explain.dialect import Measured, Metric
+from grpo_ref.explain.dialects.common.metrics import old_log_probs_of
 from grpo_ref.loss import policy_loss
 
 
@@ -45,19 +46,13 @@ def entropy_loss(measured: Measured) -> Floats:
 def ppo_kl(measured: Measured) -> Array:
     """Return the mean of log πold - log πθ over the tokens, for any level and limits, `actor/ppo_kl`."""
     record = measured.record
-    return masked_mean(_old(measured) - record.log_probs, record.mask, axis=BATCH)
-
-
-def _old(measured: Measured) -> Floats:
-    """Return log πold, (P, G, T); on-policy, it equals log πθ."""
-    old: Floats = getattr(measured.record, "old_log_probs", measured.record.log_probs)
-    return old
+    return masked_mean(old_log_probs_of(measured) - record.log_probs, record.mask, axis=BATCH)
 
 
 def _branches(measured: Measured) -> tuple[Floats, Floats, Floats]:
     """Return the losses with the free ratio, with the clipped ratio, and of the dual clip, each (P, G, T)."""
     record, surrogate = measured.record, measured.recipe.surrogate.settings
-    levelled = measured.recipe.level(record.log_probs - _old(measured), record.mask)
+    levelled = measured.recipe.level(record.log_probs - old_log_probs_of(measured), record.mask)
     ratio = np.exp(np.clip(levelled, *measured.recipe.log_ratio_limits))
     bound = np.clip(ratio, 1.0 - surrogate["clip_low"], 1.0 + surrogate["clip_high"])
     advantages = record.advantages

@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.easy_r1.kernels import (
-    dual_clipped_per_token,
-    mean_between,
-    returned_with_penalty,
-)
-from grpo_ref.explain.in_reward import penalized
+from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
+from grpo_ref.explain.dialects.easy_r1.kernels import dual_clipped_per_token, mean_between
+from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.phrases import Kernel, Phrase
 
 PHRASES: Mapping[Kernel, Phrase] = {

@@ -11,6 +11,7 @@ from grpo_ref.advantages.moments import divisor, masked_moments, reward_std
 from grpo_ref.arrays import COMPLETIONS, MEMBERS, Array, array_namespace, at_least
 from grpo_ref.explain import calls
 from grpo_ref.explain.dialect import Call, Dialect
+from grpo_ref.explain.dialects.common.calls import kept_groups, shaped_rewards
 from grpo_ref.explain.dialects.ms_swift.losses import summed_kl
 from grpo_ref.recipes import Slot
 
@@ -142,17 +143,6 @@ def _of_what_is_scored(components: Array, weights: Array) -> Array:
     return batch_normalized((scores * weights).sum(-1), ddof=1, eps=SMALL)
 
 
-def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the rewards with the length penalty."""
-    fields = vars(record) | {"lengths": record.mask.sum(-1)}
-    return {"value": dialect.recipe(**config).reward(SimpleNamespace(**fields))}
-
-
-def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return 1 for each group that is trained on as it was sampled, and 0 for the others."""
-    return {"value": dialect.recipe(**config).keep(record).astype(float)}
-
-
 def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """Return the loss over the completions that the recipe admits, if some were truncated."""
     fields = {"rewards": record.ended} | vars(record)
@@ -164,8 +154,8 @@ def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: Simpl
 
 CALLS: dict[str, Call] = {
     "advantages": advantages,
-    "shaped rewards": _shaped_rewards,
-    "kept groups": _kept_groups,
+    "shaped rewards": shaped_rewards,
+    "kept groups": kept_groups,
     "loss of what is admitted": _loss_of_admitted,
 }
 """Calls of ms-swift's recorded cases that other trainers' cases do not have, or that differ there."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 
 from grpo_ref.explain.dialect import one_of
+from grpo_ref.explain.dialects.common.refusals import expect
 
 ALLOWED = {
     "advantage_estimator": ("grpo", "rloo", "reinforce_plus_plus"),
@@ -26,13 +27,13 @@ def check(s: SimpleNamespace) -> None:
 
     ms-swift `RLHFArguments`, `GRPOConfig` and `_compute_loss_and_metrics`.
     """
-    _expect(
+    expect(
         s.rlhf_type == "grpo", f"rlhf_type: expected one of 'grpo', got {s.rlhf_type!r}, which is not GRPO"
     )
     own = {"loss_type": s.behaviour.loss_types, "importance_sampling_level": s.behaviour.levels}
     for key, values in (own | ALLOWED).items():
         one_of(key, getattr(s, key), dict.fromkeys(values))
-    _expect(
+    expect(
         s.num_generations > 1,
         f"num_generations: ms-swift refuses groups of fewer than 2, got {s.num_generations}",
     )
@@ -50,7 +51,7 @@ def check_run(s: SimpleNamespace) -> None:
         _check_sampler(s)
     _check_batch(s)
     size, group = s.per_device_train_batch_size, s.num_generations
-    _expect(
+    expect(
         s.loss_type != "real" or size is None or size % group == 0,
         f"per_device_train_batch_size: ms-swift refuses {size} with loss_type='real', which needs whole"
         f" groups of {group} in a micro-batch",
@@ -59,37 +60,37 @@ def check_run(s: SimpleNamespace) -> None:
 
 def _check_sampler(s: SimpleNamespace) -> None:
     has_server = s.vllm_server_host is not None or s.vllm_server_base_url is not None
-    _expect(not s.use_vllm or s.vllm_mode is not None, "vllm_mode: ms-swift refuses use_vllm without it")
-    _expect(s.use_vllm or s.vllm_mode is None, "vllm_mode: ms-swift refuses it without use_vllm")
-    _expect(
+    expect(not s.use_vllm or s.vllm_mode is not None, "vllm_mode: ms-swift refuses use_vllm without it")
+    expect(s.use_vllm or s.vllm_mode is None, "vllm_mode: ms-swift refuses it without use_vllm")
+    expect(
         s.vllm_mode != "server" or has_server,
         "vllm_server_host: ms-swift refuses vllm_mode='server' without it or vllm_server_base_url",
     )
-    _expect(
+    expect(
         not s.async_generate or s.vllm_mode == "server",
         "async_generate: ms-swift refuses it without vllm_mode='server'",
     )
-    _expect(
+    expect(
         not s.async_generate or s.multi_turn_scheduler is None,
         "async_generate: ms-swift refuses it with a multi_turn_scheduler",
     )
-    _expect(s.vllm_reasoning_parser is None, "vllm_reasoning_parser: ms-swift refuses it for grpo")
-    _expect(not (s.cached_dataset or s.cached_val_dataset), "cached_dataset: ms-swift refuses it for grpo")
+    expect(s.vllm_reasoning_parser is None, "vllm_reasoning_parser: ms-swift refuses it for grpo")
+    expect(not (s.cached_dataset or s.cached_val_dataset), "cached_dataset: ms-swift refuses it for grpo")
 
 
 def _check_batch(s: SimpleNamespace) -> None:
     steps, drawn = s.steps_per_generation, s.generation_batch_size
-    _expect(
+    expect(
         steps is None or steps > 0, f"steps_per_generation: ms-swift refuses anything below 1, got {steps}"
     )
     if drawn is None:
         return
     size = (s.per_device_train_batch_size or 1) * (1 if steps is None else steps)
-    _expect(
+    expect(
         drawn % size == 0,
         f"generation_batch_size: ms-swift refuses {drawn}, which is not a multiple of {size} per device",
     )
-    _expect(
+    expect(
         drawn % s.num_generations == 0,
         f"generation_batch_size: ms-swift refuses {drawn}, which is not a whole number of groups of"
         f" {s.num_generations}",
@@ -98,26 +99,26 @@ def _check_batch(s: SimpleNamespace) -> None:
 
 def _check_loss(s: SimpleNamespace) -> None:
     share, delta = s.top_entropy_quantile, s.delta
-    _expect(s.fipo_decay_rate != 0.0, "fipo_decay_rate: ms-swift refuses 0, with any loss_type")
-    _expect(share >= 0.0, f"top_entropy_quantile: ms-swift refuses a share below 0, got {share}")
-    _expect(
+    expect(s.fipo_decay_rate != 0.0, "fipo_decay_rate: ms-swift refuses 0, with any loss_type")
+    expect(share >= 0.0, f"top_entropy_quantile: ms-swift refuses a share below 0, got {share}")
+    expect(
         delta is None or delta > 1.0 or s.loss_type in ("cispo", "sapo", "real"),
         f"delta: at 1 or below it takes the ratio 1 out of reach, which cannot be expressed here; got {delta}",
     )
     if s.loss_type == "real":
-        _expect(
+        expect(
             not s.kl_in_reward or s.beta == 0.0,
             "kl_in_reward: ms-swift refuses it with loss_type='real', which adds the KL that is not there",
         )
 
 
 def _check_overlong(s: SimpleNamespace) -> None:
-    _expect(
+    expect(
         not s.overlong_filter or s.loss_type not in OVER_ALL,
         f"overlong_filter: with loss_type={s.loss_type!r} the tokens of what was cut off stay in the number that"
         " is divided by; this reference refuses it, as here they are gone",
     )
-    _expect(
+    expect(
         not s.overlong_filter or s.top_entropy_quantile >= 1.0,
         "overlong_filter: with top_entropy_quantile what was cut off takes part in the quantile; this reference"
         " refuses it, as here it is gone",
@@ -125,8 +126,8 @@ def _check_overlong(s: SimpleNamespace) -> None:
     if has_overlong(s.reward_funcs):
         cache = s.soft_cache_length
         longest = s.max_completion_length if s.soft_max_length is None else s.soft_max_length
-        _expect(cache is not None, "soft_cache_length: ms-swift refuses soft_overlong without it")
-        _expect(
+        expect(cache is not None, "soft_cache_length: ms-swift refuses soft_overlong without it")
+        expect(
             cache < longest,
             f"soft_cache_length: ms-swift refuses {cache}, which is not below soft_max_length = {longest}",
         )
@@ -140,8 +141,3 @@ def has_overlong(reward_funcs: Sequence[str] | None) -> bool:
 def names_of(reward_funcs: Sequence[str] | str | None) -> list[str]:
     """Return the names of the reward functions, given as a list or as text with spaces."""
     return reward_funcs.split() if isinstance(reward_funcs, str) else list(reward_funcs or ())
-
-
-def _expect(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)

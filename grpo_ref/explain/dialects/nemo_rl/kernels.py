@@ -25,6 +25,7 @@ from grpo_ref.arrays import (
 )
 from grpo_ref.explain.calls import loss
 from grpo_ref.explain.dialect import Call, Dialect
+from grpo_ref.explain.dialects.common.calls import shaped_rewards
 from grpo_ref.levels import token_level
 from grpo_ref.recipes import Recipe, Slot
 from grpo_ref.types import Term
@@ -738,12 +739,6 @@ def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: Simpl
     return loss(dialect, config, _admitted(record, dialect.recipe(**config)))
 
 
-def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the rewards after scaling and shaping."""
-    fields = vars(record) | {"lengths": record.mask.sum(-1)}
-    return {"value": dialect.recipe(**config).reward(SimpleNamespace(**fields))}
-
-
 def _kept(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """Return 1 for each completion that dynamic sampling keeps, and 0 for the others."""
     return {"value": _taking_part(record, dialect.recipe(**config))}
@@ -764,7 +759,7 @@ def _all_advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleN
 
 CALLS: dict[str, Call] = {
     "loss of what is admitted": _loss_of_admitted,
-    "shaped rewards": _shaped_rewards,
+    "shaped rewards": shaped_rewards,
     "kept completions": _kept,
     "advantages from the verifier's rewards": _all_advantages,
 }

@@ -9,6 +9,7 @@ from grpo_ref.advantages.moments import masked_moments
 from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
 from grpo_ref.explain.calls import advantages
 from grpo_ref.explain.dialect import Call, Dialect
+from grpo_ref.explain.dialects.common.calls import kept_groups
 from grpo_ref.levels import sequence_mean_level
 from grpo_ref.recipes import Slot
 from grpo_ref.rewards import soft_overlong_punishment
@@ -357,14 +358,9 @@ def _advantages_of_shaped(
     return numbers | {"parts": [(punished, numbers)]}
 
 
-def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return 1 for each group that is trained on, and 0 for the others."""
-    return {"value": dialect.recipe(**config).keep(record).astype(float)}
-
-
 CALLS: dict[str, Call] = {
     "shaped rewards": _shaped_rewards,
     "advantages of shaped rewards": _advantages_of_shaped,
-    "kept groups": _kept_groups,
+    "kept groups": kept_groups,
 }
 """Calls that only OpenRLHF's recorded cases have."""

@@ -11,6 +11,7 @@ import numpy as np
 from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, batch_sum, masked_mean, masked_sum
 from grpo_ref.explain.calls import OPTIONAL
 from grpo_ref.explain.dialect import Measured, Metric, Rounded
+from grpo_ref.explain.dialects.common.metrics import old_log_probs_of
 from grpo_ref.explain.dialects.openrlhf.kernels import limited, returned_with_penalty, scores_of
 from grpo_ref.levels import sequence_mean_level
 from grpo_ref.loss import batch_of, differentiate
@@ -43,30 +44,24 @@ def _log_ratio(measured: Measured) -> Floats:
     record, settings = measured.record, vars(measured.settings)
     if settings["actor.policy_loss_type"] == "ppo":
         low, high = measured.recipe.log_ratio_limits
-        limited_ratio: Floats = np.clip(record.log_probs - _old(measured), low, high)
+        limited_ratio: Floats = np.clip(record.log_probs - old_log_probs_of(measured), low, high)
         return limited_ratio
     corrected = settings["algo.advantage.is_correction_enable"]
-    before = record.rollout_log_probs if corrected else _old(measured)
+    before = record.rollout_log_probs if corrected else old_log_probs_of(measured)
     levelled: Floats = sequence_mean_level(record.log_probs - before, record.mask)
     return levelled
-
-
-def _old(measured: Measured) -> Floats:
-    """Return log πold, (P, G, T); on-policy, it equals log πθ."""
-    old: Floats = getattr(measured.record, "old_log_probs", measured.record.log_probs)
-    return old
 
 
 def ppo_kl(measured: Measured) -> Array:
     """Return the mean of log πold - log πθ over the tokens, for any level and limits, `ppo_kl`."""
     record = measured.record
-    return masked_mean(_old(measured) - record.log_probs, record.mask, axis=BATCH)
+    return masked_mean(old_log_probs_of(measured) - record.log_probs, record.mask, axis=BATCH)
 
 
 def vllm_kl(measured: Measured) -> Array:
     """Return the mean of log πrollout - log πold over the tokens, `vllm_kl`. It is not logged for gspo."""
     record = measured.record
-    return masked_mean(record.rollout_log_probs - _old(measured), record.mask, axis=BATCH)
+    return masked_mean(record.rollout_log_probs - old_log_probs_of(measured), record.mask, axis=BATCH)
 
 
 def kl(measured: Measured) -> Array:

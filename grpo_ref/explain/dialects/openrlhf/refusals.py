@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grpo_ref.explain.dialect import one_of
+from grpo_ref.explain.dialects.common.refusals import expect
 from grpo_ref.explain.dialects.openrlhf.keys import BEHAVIOUR
 
 ALLOWED = {
@@ -32,35 +33,35 @@ def check(settings: Mapping[str, Any]) -> None:
     for key in PAIRS:
         value = settings[key]
         is_pair = not isinstance(value, list) or len(value) == 2
-        _expect(is_pair, f"{key}: expected a low and a high number, got {value}")
+        expect(is_pair, f"{key}: expected a low and a high number, got {value}")
     both = settings["actor.eps_clip_low_high"]
-    _expect(len(both) in (0, 2), f"actor.eps_clip_low_high: expected a low and a high number, got {both}")
+    expect(len(both) in (0, 2), f"actor.eps_clip_low_high: expected a low and a high number, got {both}")
     dual = settings["actor.dual_clip"]
-    _expect(dual is None or dual > 1.0, f"actor.dual_clip: expected a number > 1, got {dual}")
+    expect(dual is None or dual > 1.0, f"actor.dual_clip: expected a number > 1, got {dual}")
     _check_groups(settings)
     _check_punishments(settings)
 
 
 def _check_groups(settings: Mapping[str, Any]) -> None:
     count, estimator = settings["rollout.n_samples_per_prompt"], settings["algo.advantage.estimator"]
-    _expect(
+    expect(
         count > 1 or estimator == "reinforce",
         f"rollout.n_samples_per_prompt: {estimator} compares a group, which has to have at least 2; got {count}",
     )
     if settings["algo.dynamic_filtering_enable"]:
         low, high = settings["algo.dynamic_filtering_range"]
-        _expect(low < high, f"algo.dynamic_filtering_range: expected low < high, got {low} and {high}")
-        _expect(count > 1, "rollout.n_samples_per_prompt: to filter groups, each has to have at least 2")
+        expect(low < high, f"algo.dynamic_filtering_range: expected low < high, got {low} and {high}")
+        expect(count > 1, "rollout.n_samples_per_prompt: to filter groups, each has to have at least 2")
 
 
 def _check_punishments(settings: Mapping[str, Any]) -> None:
     stop, buffer = settings["reward.stop_properly_penalty_coef"], settings["reward.overlong_buffer_len"]
-    _expect(
+    expect(
         stop is None or stop <= 1.0,
         f"reward.stop_properly_penalty_coef: expected a number between 0 and 1, or a negative one, got {stop}",
     )
     budget = settings["rollout.max_new_tokens"] or settings["data.max_len"]
-    _expect(
+    expect(
         buffer is None or buffer <= budget,
         f"reward.overlong_buffer_len: expected at most the budget of {budget} tokens, got {buffer}",
     )
@@ -74,22 +75,22 @@ def check_run(settings: Mapping[str, Any]) -> None:
     """
     is_async, packed = settings["train.async_enable"], settings["ds.packing_samples"]
     asleep = settings["vllm.enable_sleep"] and settings["train.colocate_all"]
-    _expect(not (is_async and asleep), "vllm.enable_sleep: not with train.async_enable")
-    _expect(
+    expect(not (is_async and asleep), "vllm.enable_sleep: not with train.async_enable")
+    expect(
         is_async or not settings["train.partial_rollout_enable"],
         "train.partial_rollout_enable: only with train.async_enable",
     )
     generated = settings["rollout.vllm_generate_batch_size"] or 0
-    _expect(
+    expect(
         is_async or generated <= settings["rollout.batch_size"],
         "rollout.vllm_generate_batch_size: above rollout.batch_size only with train.async_enable",
     )
-    _expect(
+    expect(
         not packed or settings["data.max_images_per_prompt"] <= 0,
         "ds.packing_samples: not with images, data.max_images_per_prompt",
     )
     packs = packed or settings["ds.ring_attn_size"] > 1 or settings["train.dynamic_batch_enable"]
-    _expect(
+    expect(
         not packs or (settings["vllm.num_engines"] or 0) > 0,
         "vllm.num_engines: ds.packing_samples needs them, which ds.ring_attn_size > 1 and"
         " train.dynamic_batch_enable turn on",
@@ -98,7 +99,7 @@ def check_run(settings: Mapping[str, Any]) -> None:
     batches = completions // settings["rollout.micro_batch_size"]
     gpus = settings["actor.num_nodes"] * settings["actor.num_gpus_per_node"]
     actors = gpus // settings["ds.ring_attn_size"] // settings["ds.tensor_parallel_size"]
-    _expect(batches >= actors, f"rollout.batch_size: {batches} batches are too few for {actors} actors")
+    expect(batches >= actors, f"rollout.batch_size: {batches} batches are too few for {actors} actors")
     _check_places(settings, gpus)
 
 
@@ -108,12 +109,7 @@ def _check_places(settings: Mapping[str, Any], gpus: int) -> None:
     if (together or settings["train.colocate_actor_ref"]) and settings["algo.kl.init_coef"] > 0.0:
         for key in ("num_nodes", "num_gpus_per_node"):
             ours, theirs = settings[f"actor.{key}"], settings[f"ref.{key}"]
-            _expect(ours == theirs, f"ref.{key}: expected {ours}, as actor.{key}, got {theirs}")
+            expect(ours == theirs, f"ref.{key}: expected {ours}, as actor.{key}, got {theirs}")
     if engines > 0 and together and not settings["train.async_enable"]:
         sampler = engines * settings["vllm.tensor_parallel_size"]
-        _expect(gpus == sampler, f"vllm.num_engines: expected {gpus} GPUs, as the actor has, got {sampler}")
-
-
-def _expect(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)
+        expect(gpus == sampler, f"vllm.num_engines: expected {gpus} GPUs, as the actor has, got {sampler}")

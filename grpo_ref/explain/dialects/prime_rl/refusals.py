@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grpo_ref.explain.dialect import flat, one_of
+from grpo_ref.explain.dialects.common.refusals import expect
 from grpo_ref.explain.dialects.prime_rl.keys import ELSEWHERE, PENALTY, SOURCE, WEIGHTS
 
 RANGE: dict[str, Any] = {"type": "advantage_range", "reject_min": 0.0, "reject_max": 0.0}
@@ -29,14 +30,14 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
     one_of("algo.type", algorithm, dict.fromkeys(("grpo", "max_rl")))
     penalty = {name: settings[f"{PENALTY}{name}"] for name in ("type", *WEIGHTS)}
     given = [name for name, value in penalty.items() if value is not None]
-    _expect(
+    expect(
         algorithm == "grpo" or not given,
         f"{PENALTY}{''.join(given[:1])}: prime-rl refuses it without algo.type='grpo'",
     )
     one_of(f"{PENALTY}type", penalty.pop("type"), {None: None, "linear": None})
     for name, value in penalty.items():
         _expect_positive(f"{PENALTY}{name}", value)
-        _expect(value != float("inf"), f"{PENALTY}{name}: expected a finite number, got {value}")
+        expect(value != float("inf"), f"{PENALTY}{name}: expected a finite number, got {value}")
 
 
 def _check_loss(settings: Mapping[str, Any]) -> None:
@@ -51,9 +52,9 @@ def _check_loss(settings: Mapping[str, Any]) -> None:
     }
     own: tuple[str, ...] = one_of("loss.type", kind, keys)
     for key in {key for names in keys.values() for key in names} - {*own}:
-        _expect(settings[key] is None, f"{key}: prime-rl refuses it with loss.type={kind!r}")
+        expect(settings[key] is None, f"{key}: prime-rl refuses it with loss.type={kind!r}")
     for key in (*own, "loss.adv_tau", "loss.kl_tau"):
-        _expect(settings[key] is not None, f"{key}: expected a number, got None")
+        expect(settings[key] is not None, f"{key}: expected a number, got None")
         _expect_positive(key, settings[key])
 
 
@@ -65,15 +66,15 @@ def check_run(settings: Mapping[str, Any]) -> None:
     """
     count, size = settings["group_size"], settings["batch_size"]
     both = size is not None and settings["token_batch_size"] is not None
-    _expect(not both, "batch_size: not with token_batch_size")
+    expect(not both, "batch_size: not with token_batch_size")
     size = 128 if size is None and settings["token_batch_size"] is None else size
-    _expect(size is None or size % count == 0, f"batch_size: {size} is not divisible by group_size, {count}")
+    expect(size is None or size % count == 0, f"batch_size: {size} is not divisible by group_size, {count}")
     high = settings["concurrency.max_inflight"]
     for key in ("concurrency.initial_inflight", "concurrency.max_inflight"):
-        _expect(settings[key] is None or settings[key] >= count, f"{key}: less than group_size, {count}")
+        expect(settings[key] is None or settings[key] >= count, f"{key}: less than group_size, {count}")
     for key in ("concurrency.initial_inflight", "concurrency.min_inflight"):
         value = settings[key]
-        _expect(value is None or high is None or value <= high, f"{key}: more than concurrency.max_inflight")
+        expect(value is None or high is None or value <= high, f"{key}: more than concurrency.max_inflight")
 
 
 def chosen(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[tuple[float, float], ...]]:
@@ -103,9 +104,9 @@ def _of_source(
 
     Its algorithm replaces the common one completely, with all its keys.
     """
-    _expect(isinstance(source, Mapping), f"train.source: expected tables, got {source!r}")
+    expect(isinstance(source, Mapping), f"train.source: expected tables, got {source!r}")
     unknown = sorted({*source} - {*SOURCE})
-    _expect(not unknown, f"train.source: no key {', '.join(unknown)} in a source")
+    expect(not unknown, f"train.source: no key {', '.join(unknown)} in a source")
     own = {**settings, "group_size": source.get("group_size", settings["group_size"])}
     if source.get("algo"):
         own |= {key: None for key in own if key.startswith("algo.")} | {"algo.type": "grpo"}
@@ -115,7 +116,7 @@ def _of_source(
             raise ValueError(
                 f"train.source: algo.type = {given['algo.type']!r} cannot be expressed here. {elsewhere}"
             )
-        _expect({*given} <= {*own}, f"train.source: no key {', '.join(sorted({*given} - {*own}))}")
+        expect({*given} <= {*own}, f"train.source: no key {', '.join(sorted({*given} - {*own}))}")
         own |= given
     gates = ((source.get("curriculum") or {}).get("gates") or {}).values()
     return own, tuple(map(_range, gates))
@@ -123,18 +124,13 @@ def _of_source(
 
 def _range(gate: Mapping[str, Any]) -> tuple[float, float]:
     """Return the range of a gate."""
-    _expect({*gate} <= {*RANGE}, f"train.source: no key {', '.join(sorted({*gate} - {*RANGE}))} in a gate")
+    expect({*gate} <= {*RANGE}, f"train.source: no key {', '.join(sorted({*gate} - {*RANGE}))} in a gate")
     told = RANGE | dict(gate)
     one_of("type of a gate", told["type"], {"advantage_range": None})
     low, high = told["reject_min"], told["reject_max"]
-    _expect(low <= high, f"reject_min: expected at most reject_max, got {low} and {high}")
+    expect(low <= high, f"reject_min: expected at most reject_max, got {low} and {high}")
     return float(low), float(high)
 
 
 def _expect_positive(key: str, value: float | None) -> None:
-    _expect(value is None or value >= 0.0, f"{key}: expected a number >= 0, got {value}")
-
-
-def _expect(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)
+    expect(value is None or value >= 0.0, f"{key}: expected a number >= 0, got {value}")

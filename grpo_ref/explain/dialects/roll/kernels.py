@@ -10,6 +10,7 @@ from grpo_ref.advantages.moments import reward_std, whiten
 from grpo_ref.arrays import COMPLETIONS, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
 from grpo_ref.explain import calls
 from grpo_ref.explain.dialect import BONUS, Call, Dialect
+from grpo_ref.explain.dialects.common.calls import kept_groups
 from grpo_ref.recipes import Slot
 
 EPS = 1e-6
@@ -304,10 +305,5 @@ def _admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespa
     return {"value": dialect.recipe(**config).admit(SimpleNamespace(**fields)).astype(float)}
 
 
-def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return 1 for each group that is trained on, and 0 for the others."""
-    return {"value": dialect.recipe(**config).keep(record).astype(float)}
-
-
-CALLS: dict[str, Call] = {"loss": _loss, "admitted completions": _admitted, "kept groups": _kept_groups}
+CALLS: dict[str, Call] = {"loss": _loss, "admitted completions": _admitted, "kept groups": kept_groups}
 """Calls of ROLL's recorded cases that other trainers' cases do not have, or that differ there."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grpo_ref.explain.dialect import one_of
+from grpo_ref.explain.dialects.common.refusals import expect
 
 NORMS = (None, "batch", "group")
 """Norms that can be expressed.
@@ -64,12 +65,12 @@ def norms(settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
 
 def _check_norms(settings: Mapping[str, Any]) -> None:
     mean, std = norms(settings)
-    _expect(
+    expect(
         std != "group" or mean == "group",
         f"norm_std_type: ROLL refuses the group's std without the group's mean, got norm_mean_type={mean!r}",
     )
     count = settings["num_return_sequences_in_group"]
-    _expect(
+    expect(
         std != "group" or count > 1,
         f"num_return_sequences_in_group: the std of a group of {count} is NaN, and so is the loss",
     )
@@ -77,12 +78,12 @@ def _check_norms(settings: Mapping[str, Any]) -> None:
 
 def _check_worker(settings: Mapping[str, Any]) -> None:
     if is_variant(settings):
-        _expect(
+        expect(
             settings["actor_train.pg_variant"] != "topr",
             "actor_train.pg_variant: topr reads the reward beside the advantage, which no recipe here does",
         )
         one_of("actor_train.pg_variant", settings["actor_train.pg_variant"], dict.fromkeys(VARIANTS))
-    _expect(
+    expect(
         not settings["dual_clip_loss"] or settings["pg_clip"] > 0.0 or not _clips(settings),
         f"pg_clip: dual_clip_loss has its bound at 1 + 2 pg_clip, which has to be above 1 here; got"
         f" {settings['pg_clip']}",
@@ -95,18 +96,18 @@ def _clips(settings: Mapping[str, Any]) -> bool:
 
 def _check_weights(settings: Mapping[str, Any]) -> None:
     filtered, mode = is_filtered(settings), settings["loss_agg_mode"]
-    _expect(
+    expect(
         not settings["length_loss_weight"] or not filtered,
         "length_loss_weight: it uses the excluded completions too. This reference refuses it, because it has removed"
         " them",
     )
     squares = is_variant(settings) and settings["actor_train.pg_variant"] == "kimi15"
-    _expect(
+    expect(
         not (squares and filtered and mode == "token-mean"),
         "actor_train.pg_variant: with token-mean the squares of kimi15 include the excluded completions. This"
         " reference refuses it, because it has removed them",
     )
-    _expect(
+    expect(
         settings["kl_loss_coef"] >= 0.0 or not settings["use_kl_loss"],
         f"kl_loss_coef: expected a number >= 0, got {settings['kl_loss_coef']}",
     )
@@ -119,21 +120,16 @@ def check_run(settings: Mapping[str, Any]) -> None:
       settings: every key with its value.
     """
     ahead = settings["async_generation_ratio"]
-    _expect(ahead == 0.0 or ahead >= 1.0, f"async_generation_ratio: ROLL refuses {ahead}; 0, or 1 and more")
-    _expect(
+    expect(ahead == 0.0 or ahead >= 1.0, f"async_generation_ratio: ROLL refuses {ahead}; 0, or 1 and more")
+    expect(
         ahead == 0.0 or settings["generate_opt_level"] == 1,
         "generate_opt_level: ROLL refuses anything but 1 with async_generation_ratio",
     )
-    _expect(
+    expect(
         not (settings["profiler_timeline"] and settings["profiler_memory"]),
         "profiler_memory: ROLL refuses it together with profiler_timeline",
     )
-    _expect(
+    expect(
         (settings["val_prompt_length"] is None) == (settings["val_sequence_length"] is None),
         "val_sequence_length: ROLL refuses one of it and val_prompt_length alone",
     )
-
-
-def _expect(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)

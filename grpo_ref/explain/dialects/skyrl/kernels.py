@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import group_centered
-from grpo_ref.advantages.moments import group_mean, whiten
+from grpo_ref.advantages.moments import group_mean
 from grpo_ref.aggregation import token_mean
 from grpo_ref.arrays import (
     BATCH,
@@ -109,43 +109,6 @@ def mean_scaled(rewards: Array, *, eps: float = 1e-6) -> Array:
     if rewards.shape[MEMBERS] == 1:
         return rewards
     return group_centered(rewards) / (group_mean(rewards) + eps)
-
-
-def returned_with_penalty(
-    rewards: Array,
-    mask: Array,
-    old_log_probs: Array,
-    ref_log_probs: Array,
-    *,
-    penalty: Slot,
-    kl_coef: float,
-    gamma: float = 1.0,
-) -> Array:
-    """Compute REINFORCE++ with a KL penalty in the reward: a token's own penalty and the discounted ones after it.
-
-        Gₜ = γ^(last - t) r - kl_coef Σ_{u ≥ t} γ^(u - t) penalty_u,   A = (G - mean) / √(var + 1e-8)
-
-    Args:
-      rewards: (P, G), one row per prompt; each stands at the last token.
-      mask: (P, G, T) 1 on completion tokens, which come first.
-      old_log_probs, ref_log_probs, penalty, kl_coef: as in `penalized`.
-      gamma: trainer.algorithm.gamma, the discount per token.
-
-    Returns:
-      (P, G, T), 0 on padding; mean and variance are over the tokens of the batch.
-
-    SkyRL `compute_reinforce_plus_plus_outcome_advantage` after `apply_reward_kl_penalty`.
-    """
-    xp = array_namespace(rewards, mask)
-    present = xp.astype(is_set(mask), rewards.dtype)
-    cost = penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
-    places = xp.arange(mask.shape[TOKENS])
-    last = xp.sum(present, axis=TOKENS, keepdims=True) - 1.0
-    gains = xp.where(xp.astype(places, rewards.dtype) == last, rewards[..., None], 0.0)
-    gains = gains - kl_coef * xp.where(is_set(mask), cost, 0.0)
-    apart = places[:, None] - places[None, :]
-    discounts = xp.where(apart >= 0, gamma ** xp.astype(at_least(apart, 0), gains.dtype), 0.0)
-    return whiten(xp.matmul(gains, discounts), mask, ddof=1, eps=1e-8)
 
 
 def normalized_with_padding(rewards: Array, mask: Array, *, scores: Slot) -> Array:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
 from grpo_ref.explain.dialects.skyrl.kernels import (
     cispo_against_sampler,
     clip_cov_of_scaled,
@@ -20,11 +21,10 @@ from grpo_ref.explain.dialects.skyrl.kernels import (
     of_what_is_left,
     overlong_in_tokens,
     prompt_mean,
-    returned_with_penalty,
     without_outliers,
     zero_if_cut_off,
 )
-from grpo_ref.explain.in_reward import penalized
+from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.phrases import PHRASES as COMMON
 from grpo_ref.explain.phrases import Kernel, Phrase
 

@@ -24,6 +24,7 @@ from grpo_ref.arrays import (
 )
 from grpo_ref.explain.calls import loss
 from grpo_ref.explain.dialect import BONUS, Call, Dialect
+from grpo_ref.explain.dialects.common.calls import kept_groups
 from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
@@ -332,10 +333,5 @@ def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
     return found
 
 
-def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return 1 for each group that is trained on, and 0 for the others."""
-    return {"value": dialect.recipe(**config).keep(record).astype(float)}
-
-
-CALLS: dict[str, Call] = {"loss": _loss, "kept groups": _kept_groups}
+CALLS: dict[str, Call] = {"loss": _loss, "kept groups": kept_groups}
 """Calls that only slime's recorded cases have, and the loss with its own average of the entropy."""

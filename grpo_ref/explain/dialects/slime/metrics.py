@@ -6,6 +6,7 @@ import numpy as np
 
 from grpo_ref.arrays import TOKENS, Array, Floats
 from grpo_ref.explain.dialect import Measured, Metric
+from grpo_ref.explain.dialects.common.metrics import old_log_probs_of
 
 
 def _average(measured: Measured, values: Floats) -> Array:
@@ -19,16 +20,10 @@ def averaged(values: Callable[[Measured], Floats]) -> Metric:
     return lambda measured: _average(measured, values(measured))
 
 
-def _old(measured: Measured) -> Floats:
-    """Return log πold, (P, G, T); on-policy, it equals log πθ."""
-    old: Floats = getattr(measured.record, "old_log_probs", measured.record.log_probs)
-    return old
-
-
 def _log_ratio(measured: Measured) -> Floats:
     """Return the log-ratio of the surrogate, (P, G, T)."""
     log_ratio: Floats = measured.recipe.level(
-        measured.record.log_probs - _old(measured), measured.record.mask
+        measured.record.log_probs - old_log_probs_of(measured), measured.record.mask
     )
     return log_ratio
 
@@ -49,7 +44,7 @@ def _clipped(measured: Measured) -> Floats:
 
 def _mismatch(measured: Measured) -> Floats:
     """Return the ratio of learner to sampler, (P, G, T)."""
-    mismatch: Floats = np.exp(_old(measured) - measured.record.rollout_log_probs)
+    mismatch: Floats = np.exp(old_log_probs_of(measured) - measured.record.rollout_log_probs)
     return mismatch
 
 
@@ -58,7 +53,7 @@ def _limited(measured: Measured) -> Floats:
     *_, part = measured.recipe.corrections
     record = measured.record
     fields = {"rollout_log_probs": record.rollout_log_probs, "mask": record.mask}
-    weights = part(old_log_probs=_old(measured), **fields)
+    weights = part(old_log_probs=old_log_probs_of(measured), **fields)
     limited: Floats = (weights != _mismatch(measured)).astype(float)
     return limited
 
@@ -68,7 +63,9 @@ def _apart(measured: Measured) -> Floats:
     record = measured.record
     own = measured.settings.use_rollout_logprobs
     apart: Floats = abs(
-        record.log_probs - _old(measured) if own else _old(measured) - record.rollout_log_probs
+        record.log_probs - old_log_probs_of(measured)
+        if own
+        else old_log_probs_of(measured) - record.rollout_log_probs
     )
     return apart
 
@@ -82,7 +79,7 @@ def opsm_clipfrac(measured: Measured) -> Array:
     part, mask = measured.recipe.corrections[0], measured.record.mask
     advantages = measured.record.advantages
     advantages = advantages if advantages.ndim == mask.ndim else advantages[..., None]
-    old, policy = _old(measured), measured.record.log_probs
+    old, policy = old_log_probs_of(measured), measured.record.log_probs
     weights = part(log_probs=policy, old_log_probs=old, advantages=advantages, mask=mask)
     lengths = np.maximum(mask.sum(TOKENS), 1.0)
     within = mask[..., ::-1].cumsum(TOKENS)[..., ::-1] > 0.0

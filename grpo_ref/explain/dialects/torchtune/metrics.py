@@ -7,6 +7,7 @@ import numpy as np
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 from grpo_ref.explain.calls import OPTIONAL
 from grpo_ref.explain.dialect import Measured, Metric, Rounded
+from grpo_ref.explain.dialects.common.metrics import log_ratio_of
 from grpo_ref.explain.dialects.torchtune.keys import BATCH as OF_BATCH
 from grpo_ref.explain.dialects.torchtune.keys import LINEAR, TOKEN
 from grpo_ref.loss import policy_loss
@@ -40,7 +41,7 @@ def ratios(measured: Measured) -> Floats | float:
     if _loss(measured) not in (TOKEN, OF_BATCH):
         return 1.0
     mask = measured.record.mask
-    ratio = np.exp(measured.recipe.level(_moved(measured), mask))
+    ratio = np.exp(measured.recipe.level(log_ratio_of(measured), mask))
     mean: Floats = ratio.mean() if _loss(measured) == TOKEN else ratio[mask != 0.0].mean()
     return mean
 
@@ -50,7 +51,7 @@ def clipfrac(measured: Measured) -> Floats | float:
     if _loss(measured) not in (TOKEN, OF_BATCH):
         return 0.0
     record, width = measured.record, vars(measured.settings)["loss.epsilon"]
-    ratio = np.exp(measured.recipe.level(_moved(measured), record.mask))
+    ratio = np.exp(measured.recipe.level(log_ratio_of(measured), record.mask))
     free = record.advantages[..., None] * ratio
     bound = record.advantages[..., None] * np.clip(ratio, min(1.0 - width, 1.0 + width), 1.0 + width)
     weights = measured.recipe.weights(record.mask)
@@ -63,7 +64,7 @@ def approx_policy_kl(measured: Measured) -> Array:
 
     With LinearGRPOLoss, padding is excluded.
     """
-    values, mask = 0.5 * _moved(measured) ** 2, measured.record.mask
+    values, mask = 0.5 * log_ratio_of(measured) ** 2, measured.record.mask
     if _loss(measured) == LINEAR:
         return masked_mean(values, mask, axis=BATCH) if mask.any() else np.float64("nan")
     mean: Array = np.where(mask != 0.0, values, 0.0).mean()
@@ -74,13 +75,6 @@ def _loss(measured: Measured) -> str:
     """Return the full name of the loss."""
     name: str = vars(measured.settings)["loss._component_"]
     return name
-
-
-def _moved(measured: Measured) -> Floats:
-    """Return log πθ - log πold, (P, G, T); on-policy, it is 0."""
-    record = measured.record
-    log_ratio: Floats = record.log_probs - getattr(record, "old_log_probs", record.log_probs)
-    return log_ratio
 
 
 METRICS: dict[str, Metric] = {

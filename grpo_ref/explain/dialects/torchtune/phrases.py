@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialects.torchtune.kernels import at_ratio_one, batch_sum_level, k3_of_the_batch
+from grpo_ref.explain.groups_of_one import without_a_sibling
 from grpo_ref.explain.phrases import Kernel, Phrase
-from grpo_ref.explain.singletons import without_a_sibling
 
 PHRASES: Mapping[Kernel, Phrase] = {
     at_ratio_one: "the policy gradient with a ratio that is always 1, without a clip",

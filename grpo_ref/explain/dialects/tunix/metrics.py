@@ -8,6 +8,7 @@ import numpy as np
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 from grpo_ref.explain.calls import OPTIONAL
 from grpo_ref.explain.dialect import Measured, Metric, Rounded
+from grpo_ref.explain.dialects.common.metrics import log_ratio_of
 from grpo_ref.loss import policy_loss
 
 
@@ -36,7 +37,7 @@ def kl(measured: Measured) -> Rounded:
 
 def ppo_kl(measured: Measured) -> Rounded:
     """Return the mean of log πold - log πθ over the tokens, before any limit, `ppo_kl`."""
-    values, mask = -_moved(measured), measured.record.mask
+    values, mask = -log_ratio_of(measured), measured.record.mask
     return Rounded(masked_mean(values, mask, axis=BATCH), masked_mean(abs(values), mask, axis=BATCH))
 
 
@@ -62,16 +63,9 @@ def _advantages(measured: Measured) -> Floats:
     return advantages if advantages.ndim == measured.record.mask.ndim else advantages[..., None]
 
 
-def _moved(measured: Measured) -> Floats:
-    """Return log πθ - log πold, (P, G, T); on-policy, it is 0."""
-    record = measured.record
-    log_ratio: Floats = record.log_probs - getattr(record, "old_log_probs", record.log_probs)
-    return log_ratio
-
-
 def _ratio(measured: Measured) -> Floats:
     """Return the ratio of the loss, (P, G, T)."""
-    levelled = measured.recipe.level(_moved(measured), measured.record.mask)
+    levelled = measured.recipe.level(log_ratio_of(measured), measured.record.mask)
     most = 10.0 if measured.settings.loss_algo == "gspo-token" else 20.0
     ratio: Floats = np.exp(np.clip(levelled, -20.0, most))
     return ratio

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialects.tunix.kernels import mean_of_limited, punished_by_characters
+from grpo_ref.explain.groups_of_one import without_a_sibling
 from grpo_ref.explain.phrases import Kernel, Phrase
-from grpo_ref.explain.singletons import without_a_sibling
 
 PHRASES: Mapping[Kernel, Phrase] = {
     mean_of_limited: "per sequence (length-normalised)",

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialects.understand_r1_zero.kernels import penalized, zero_if_cut_off
+from grpo_ref.explain.groups_of_one import without_a_sibling
 from grpo_ref.explain.phrases import Kernel, Phrase
-from grpo_ref.explain.singletons import without_a_sibling
 
 PHRASES: Mapping[Kernel, Phrase] = {
     clipped_as_given: "PPO-clip {clip_low}/{clip_high}< with every ratio capped at {max_ratio}>",

@@ -21,7 +21,7 @@ from grpo_ref.explain.dialects.verl.kernels import (
     known,
     returned_with_penalty,
 )
-from grpo_ref.explain.in_reward import penalized
+from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.filters import all_completions
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe, Slot, slot

@@ -14,7 +14,7 @@ from grpo_ref.explain.dialects.verl.kernels import (
     returned_with_penalty,
     share_of_kept,
 )
-from grpo_ref.explain.in_reward import penalized
+from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.phrases import PHRASES as COMMON
 from grpo_ref.explain.phrases import Kernel, Phrase
 

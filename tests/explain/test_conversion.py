@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from grpo_ref import RECIPES
-from grpo_ref.explain.convert import convert, nearest
+from grpo_ref.explain.conversion import convert, nearest
 from grpo_ref.explain.dialects import DIALECTS, openrlhf, trl, verl
 from grpo_ref.penalties import k3
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from typing import NamedTuple
 
-from grpo_ref.explain.effect import change
+from grpo_ref.explain.gradient_change import change
 from grpo_ref.recipes import Recipe
 
 

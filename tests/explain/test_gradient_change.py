@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from grpo_ref.aggregation import token_mean, token_sum_over
-from grpo_ref.explain.contrast import contrast
-from grpo_ref.explain.effect import change, gradient
+from grpo_ref.explain.gradient_change import change, gradient
+from grpo_ref.explain.recipe_differences import contrast
 from grpo_ref.recipes import DAPO, DR_GRPO, GRPO, RECIPES, slot
 
 

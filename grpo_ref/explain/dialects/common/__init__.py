@@ -1,0 +1,1 @@
+"""Kernels, checks and measures that several trainers share word for word."""

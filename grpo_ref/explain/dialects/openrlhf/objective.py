@@ -1,0 +1,251 @@
+"""The objective of OpenRLHF: the meaning of its keys, and the recipe that they give."""
+
+from math import inf, nan, sqrt
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.advantages import (
+    group_centered,
+    group_normalized,
+    leave_one_out,
+    raw_rewards,
+    whitened,
+)
+from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
+from grpo_ref.corrections import indicator, masked, truncated
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialects.openrlhf.kernels import (
+    CALLS,
+    clipped_against_sampler,
+    clipped_anywhere,
+    limited,
+    mean_between,
+    returned,
+    returned_with_penalty,
+    shaped_reward,
+    the_same,
+    window_times_ratio,
+)
+from grpo_ref.explain.dialects.openrlhf.keys import (
+    ABOUT,
+    ALIASES,
+    BEHAVIOUR,
+    BEYOND,
+    CONCEPTS,
+    DEFAULTS,
+    FORMER,
+    GROUPS,
+    NOT_SET,
+    OTHERS,
+    REPLACED,
+    Behaviour,
+)
+from grpo_ref.explain.dialects.openrlhf.metrics import METRICS
+from grpo_ref.explain.dialects.openrlhf.phrases import PHRASES
+from grpo_ref.explain.dialects.openrlhf.refusals import check, check_run
+from grpo_ref.explain.dialects.openrlhf.traps import TRAPS
+from grpo_ref.explain.dialects.openrlhf.versions import VERSIONS, foreign
+from grpo_ref.filters import all_groups, mixed_groups
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.penalties import k1, k2, k3
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import soft_overlong, task_reward
+from grpo_ref.surrogates import clipped, dual_clipped
+
+SCORES = {
+    "group_norm": slot(group_normalized, ddof=1, eps=1e-9),
+    "dr_grpo": slot(group_centered),
+    "rloo": slot(leave_one_out),
+}
+"""Advantages by estimator, if nothing is whitened."""
+WHITENED = {"reinforce_baseline": group_centered, "reinforce": raw_rewards, "rloo": leave_one_out}
+"""Baselines by estimator, if the advantages are whitened."""
+
+
+def penalties(limit: float = Behaviour().max_penalty) -> dict[str, Slot]:
+    """Return each estimator with its value limited. For k2, this is a limit of its log-ratio."""
+    return {
+        "k1": slot(k1, max_log_ratio=limit),
+        "k2": slot(k2, max_log_ratio=sqrt(2.0 * limit)),
+        "k3": slot(k3, max_value=limit),
+    }
+
+
+def recipe(**config: Any) -> Recipe:
+    """Return the recipe that OpenRLHF computes.
+
+    Args:
+      config: flags of `train_ppo_ray`, in groups or not, or those from before April 2026. OpenRLHF's own
+        default of algo.advantage.estimator is "gae", here it is "group_norm". Its default of
+        rollout.n_samples_per_prompt is 1, here it is 8.
+
+    Raises:
+      ValueError: if a key is unknown, or if OpenRLHF would refuse a value.
+
+    >>> recipe(actor={"policy_loss_type": "gspo"}).level.__name__
+    'sequence_mean_level'
+    """
+    return DIALECT.recipe(**config)
+
+
+def _build(s: SimpleNamespace) -> Recipe:
+    settings = vars(s)
+    check(settings)
+    behaviour: Behaviour = settings[BEHAVIOUR]
+    sequence = settings["actor.policy_loss_type"] == "gspo"
+    by_token = settings["token_level_loss"] and (behaviour.gspo_by_token or not sequence)
+    per_completion = slot(sequence_mean_token_mean, count_empty=False)
+    in_loss = settings["algo.kl.use_loss"] and settings["algo.kl.init_coef"] > 0.0
+    apart = in_loss and behaviour.penalty_by_token and not by_token
+    limit = inf if sequence else behaviour.max_log_ratio
+    return Recipe(
+        reward=_reward(settings),
+        keep=_keep(settings),
+        advantage=_advantage(settings),
+        level=sequence_mean_level if sequence else token_level,
+        surrogate=_surrogate(settings),
+        penalty=_penalty(settings),
+        kl_coef=settings["algo.kl.init_coef"] if in_loss else 0.0,
+        aggregate=slot(token_mean) if by_token else per_completion,
+        source=DIALECT.version,
+        corrections=() if sequence and behaviour.gspo_against_sampler else _corrections(settings),
+        log_ratio_limits=(-limit, limit),
+        penalty_aggregate=slot(token_mean) if apart else None,
+    )
+
+
+def _penalty(settings: dict[str, Any]) -> Slot:
+    known = penalties(settings[BEHAVIOUR].max_penalty)
+    estimator: Slot = one_of("algo.kl.estimator", settings["algo.kl.estimator"], known)
+    return estimator
+
+
+def _reward(settings: dict[str, Any]) -> Slot:
+    stop, factor = settings["reward.stop_properly_penalty_coef"], settings["reward.overlong_penalty_factor"]
+    budget = settings["rollout.max_new_tokens"] or settings["data.max_len"]
+    buffer = (settings["reward.overlong_buffer_len"] or 0.0) / budget
+    if stop is not None or (buffer and factor != 1.0):
+        return slot(shaped_reward, buffer=buffer or None, factor=factor, stop=stop)
+    return slot(soft_overlong, buffer=buffer) if buffer else slot(task_reward)
+
+
+def _keep(settings: dict[str, Any]) -> Slot:
+    if not settings["algo.dynamic_filtering_enable"]:
+        return slot(all_groups)
+    low, high = settings["algo.dynamic_filtering_range"]
+    return slot(mean_between) if (low, high) == (0.0, 1.0) else slot(mean_between, low=low, high=high)
+
+
+def _advantage(settings: dict[str, Any]) -> Slot:
+    """Return the advantage from the reward alone, with the penalty around it if the penalty is not in the loss."""
+    alone, coef = _alone(settings), settings["algo.kl.init_coef"]
+    if settings["algo.kl.use_loss"] or not coef > 0.0:
+        return alone
+    return slot(returned_with_penalty, alone=alone, penalty=_penalty(settings), kl_coef=coef)
+
+
+def _alone(settings: dict[str, Any]) -> Slot:
+    """Return the baseline, its limits, and for some estimators the whitening."""
+    estimator = settings["algo.advantage.estimator"]
+    low, high = settings["reward.clip_range"]
+    if estimator in settings[BEHAVIOUR].whitened:
+        gamma = settings["algo.advantage.gamma"] if estimator == "reinforce" else 1.0
+        divided = not settings["algo.advantage.no_std_norm"]
+        scores = WHITENED[estimator]
+        return slot(returned, scores=scores, limits=(low, high), gamma=gamma, divided=divided)
+    alone = SCORES[estimator]
+    return slot(limited, scores=alone, limits=(low, high)) if _binds(settings, estimator) else alone
+
+
+def _binds(settings: dict[str, Any], estimator: str) -> bool:
+    """Return true if the limits can change an advantage. Standardized advantages are at most (n - 1) / √n."""
+    low, high = settings["reward.clip_range"]
+    count = settings["rollout.n_samples_per_prompt"]
+    largest = (count - 1) / sqrt(count) if estimator == "group_norm" else inf
+    return bool(min(-low, high) < largest)
+
+
+def _surrogate(settings: dict[str, Any]) -> Slot:
+    eps, both = settings["actor.eps_clip"], settings["actor.eps_clip_low_high"]
+    low, high = both or (eps, eps)
+    clips = {
+        "clip_low": low if settings["clip_eps_low"] == NOT_SET else settings["clip_eps_low"],
+        "clip_high": high if settings["clip_eps_high"] == NOT_SET else settings["clip_eps_high"],
+    }
+    clips["clip_low"] = min(clips["clip_low"], NO_CLIP_LOW)
+    dual = {} if settings["actor.dual_clip"] is None else {"max_ratio": settings["actor.dual_clip"]}
+    corrected = settings["algo.advantage.is_correction_enable"]
+    against_sampler = settings[BEHAVIOUR].gspo_against_sampler
+    if corrected and against_sampler and settings["actor.policy_loss_type"] == "gspo":
+        return slot(clipped_against_sampler, **clips, **dual)
+    if min(clips["clip_low"], clips["clip_high"]) < 0.0:
+        return slot(clipped_anywhere, **clips, **dual)
+    return slot(dual_clipped if dual else clipped, **clips, **dual)
+
+
+def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
+    threshold = settings["algo.advantage.is_correction_threshold"]
+    low, high = threshold if isinstance(threshold, list) else (0.0, threshold)
+    window = {"min_ratio": max(low, 0.0), "max_ratio": high}
+    limits = slot(truncated, **window, unknown=nan)
+    inside = slot(indicator, level=sequence_mean_level, **window, unknown=nan)
+    if high < window["min_ratio"]:
+        limits, inside = slot(the_same, weight=high), slot(the_same, weight=0.0)
+    kinds = {
+        "tis": (limits,),
+        "icepop": (slot(window_times_ratio, **window),),
+        "seq-mask-tis": (inside, slot(truncated, max_ratio=inf, unknown=nan)),
+    }
+    kind: tuple[Slot, ...] = kinds[settings["algo.advantage.is_correction_type"]]
+    return kind if settings["algo.advantage.is_correction_enable"] else ()
+
+
+DIALECT = Dialect(
+    name="openrlhf",
+    version="OpenRLHF 3c3be623 (2026-08-13)",
+    defaults=DEFAULTS,
+    build=_build,
+    stops=lambda s: check_run(vars(s)),
+    choices={
+        "algo.advantage.estimator": Behaviour().estimators,
+        "algo.advantage.no_std_norm": (True, False),
+        "actor.policy_loss_type": ("ppo", "gspo"),
+        "algo.kl.use_loss": (True, False),
+        "algo.kl.estimator": tuple(penalties()),
+        "algo.advantage.is_correction_enable": (True, False),
+        "algo.advantage.is_correction_type": ("tis", "icepop", "seq-mask-tis"),
+        "algo.dynamic_filtering_enable": (True, False),
+    },
+    others=OTHERS,
+    beyond=BEYOND,
+    aliases=ALIASES | REPLACED,
+    former=FORMER,
+    groups=GROUPS,
+    always=("algo.advantage.estimator", "rollout.n_samples_per_prompt"),
+    concepts=CONCEPTS,
+    about=ABOUT,
+    traps=TRAPS,
+    forms={
+        returned: whitened,
+        mean_between: mixed_groups,
+        clipped_against_sampler: clipped,
+        clipped_anywhere: clipped,
+        the_same: truncated,
+        window_times_ratio: masked,
+    },
+    metrics=METRICS,
+    calls=CALLS,
+    starts=(r"-m openrlhf\.cli\.train_ppo\w*", r"(.*/)?openrlhf/cli/train_ppo\w*\.py"),
+    started=("python3 -m openrlhf.cli.train_ppo_ray", "flags"),
+    package="openrlhf",
+    forks="A repository that carries its own OpenRLHF may compute something else; look at its models/loss.py.",
+    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+    versions=VERSIONS,
+    absent=frozenset({BEHAVIOUR}),
+    foreign=foreign("0.11"),
+    needed={
+        "algo.advantage.estimator": "without --algo.advantage.estimator (--advantage_estimator in earlier versions) it"
+        " trains PPO with a critic (GAE), which is not of this family"
+    },
+    words=PHRASES,
+)

@@ -1,0 +1,135 @@
+"""The objective of prime-rl: the meaning of its keys, and the recipe that they give."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.advantages import group_centered
+from grpo_ref.aggregation import token_mean
+from grpo_ref.explain.dialect import Dialect
+from grpo_ref.explain.dialects.prime_rl.kernels import (
+    CALLS,
+    gated_groups,
+    length_penalized,
+    length_weights,
+    of_any_advantage,
+    over_the_mean,
+    probability_gated,
+    symmetrically_gated,
+)
+from grpo_ref.explain.dialects.prime_rl.keys import (
+    ABOUT,
+    ALIASES,
+    BEYOND,
+    CONCEPTS,
+    DEFAULTS,
+    GROUPS,
+    IGNORED,
+    OTHERS,
+    PENALTY,
+    REPLACED,
+    VARIANTS,
+)
+from grpo_ref.explain.dialects.prime_rl.metrics import METRICS
+from grpo_ref.explain.dialects.prime_rl.phrases import PHRASES
+from grpo_ref.explain.dialects.prime_rl.refusals import check, check_run, chosen
+from grpo_ref.explain.dialects.prime_rl.traps import TRAPS
+from grpo_ref.filters import all_completions, all_groups, mixed_groups
+from grpo_ref.levels import token_level
+from grpo_ref.penalties import no_penalty
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import dppo_tv, symmetric_tv
+
+
+def recipe(**config: Any) -> Recipe:
+    """Return the recipe that prime-rl computes.
+
+    Args:
+      config: the keys of rl.toml, in groups or not. A source of tasks is an entry of the list train.source.
+
+    Raises:
+      ValueError: if a key is unknown, or if prime-rl would refuse a value.
+
+    >>> print(recipe(trainer={"loss": {"type": "ipo"}}).surrogate)
+    symmetrically_gated(threshold=0.1, scale=1.0, pull=0.001)
+    """
+    return DIALECT.recipe(**config)
+
+
+def _build(s: SimpleNamespace) -> Recipe:
+    settings, ranges = chosen(vars(s))
+    check(settings)
+    advantage = _advantage(settings)
+    filtered = settings["train.filter_zero_advantages"]
+    return Recipe(
+        reward=slot(task_reward),
+        keep=_keep(advantage, ranges),
+        advantage=advantage,
+        level=token_level,
+        surrogate=_surrogate(settings),
+        penalty=slot(no_penalty),
+        kl_coef=0.0,
+        aggregate=slot(token_mean),
+        source=DIALECT.version,
+        admit=slot(of_any_advantage, scores=advantage) if filtered else slot(all_completions),
+    )
+
+
+def _advantage(settings: Mapping[str, Any]) -> Slot:
+    if settings["algo.type"] == "max_rl":
+        return slot(over_the_mean)
+    weights = length_weights(settings)
+    return slot(length_penalized, output=weights["output"]) if weights else slot(group_centered)
+
+
+def _keep(advantage: Slot, ranges: tuple[tuple[float, float], ...]) -> Slot:
+    return slot(gated_groups, scores=advantage, ranges=ranges) if ranges else slot(all_groups)
+
+
+def _surrogate(settings: Mapping[str, Any]) -> Slot:
+    common = {"scale": settings["loss.adv_tau"], "pull": settings["loss.kl_tau"]}
+    if settings["loss.type"] == "ipo":
+        return slot(symmetrically_gated, threshold=settings["loss.ipo_threshold"], **common)
+    low, high = settings["loss.dppo_mask_low"], settings["loss.dppo_mask_high"]
+    return slot(probability_gated, low=low, high=high, **common)
+
+
+DIALECT = Dialect(
+    name="prime_rl",
+    version="prime-rl 559b44772 (2026-08-21)",
+    defaults=DEFAULTS,
+    build=_build,
+    stops=lambda s: check_run(chosen(vars(s))[0]),
+    choices={
+        "algo.type": ("grpo", "max_rl"),
+        f"{PENALTY}type": (None, "linear"),
+        "loss.type": ("default", "ipo"),
+        "train.filter_zero_advantages": (True, False),
+    },
+    others=OTHERS,
+    beyond=BEYOND,
+    replaced=REPLACED,
+    aliases=ALIASES,
+    groups=GROUPS,
+    ignored=IGNORED,
+    concepts=CONCEPTS,
+    about=ABOUT,
+    traps=TRAPS,
+    variants=VARIANTS,
+    forms={
+        probability_gated: dppo_tv,
+        symmetrically_gated: symmetric_tv,
+        gated_groups: mixed_groups,
+        length_penalized: group_centered,
+        of_any_advantage: all_completions,
+    },
+    metrics=METRICS,
+    calls=CALLS,
+    starts=(r"run rl", r"-m prime_rl\S*"),
+    started=("uv run rl", "flags"),
+    package="prime-rl",
+    forks="prime-rl's default loss is this one since April 2026; an earlier one had another, in its loss.py.",
+    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+    words=PHRASES,
+)

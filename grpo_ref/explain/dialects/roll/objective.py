@@ -1,0 +1,261 @@
+"""The objective of ROLL: the meaning of its keys, and the recipe that they give."""
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.advantages import (
+    batch_normalized,
+    batch_scaled,
+    group_centered,
+    group_normalized,
+    raw_rewards,
+    whitened,
+)
+from grpo_ref.aggregation import (
+    sequence_mean_token_mean,
+    sequence_mean_token_sum,
+    token_mean,
+    token_sum_over,
+)
+from grpo_ref.corrections import truncated
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
+from grpo_ref.explain.dialects.roll.kernels import (
+    CALLS,
+    EPS,
+    admitted,
+    mean_inside,
+    over_batch,
+    over_width,
+    scaled_by,
+    segment_mean_level,
+    short_first,
+    spread_above,
+    token_returns,
+    token_returns_with_penalty,
+)
+from grpo_ref.explain.dialects.roll.keys import (
+    ABOUT,
+    BEYOND,
+    CONCEPTS,
+    DEFAULTS,
+    GROUPS,
+    IGNORED,
+    OTHERS,
+)
+from grpo_ref.explain.dialects.roll.metrics import METRICS
+from grpo_ref.explain.dialects.roll.phrases import PHRASES
+from grpo_ref.explain.dialects.roll.refusals import ALLOWED, check, check_run, is_filtered, is_variant, norms
+from grpo_ref.explain.dialects.roll.traps import TRAPS
+from grpo_ref.filters import all_completions, all_groups, mixed_groups
+from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
+from grpo_ref.penalties import absolute, k1, k2, k3
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import cispo, clipped, dual_clipped, reinforce, squared_ratio
+
+SCORES = {
+    (None, None): slot(raw_rewards),
+    ("group", None): slot(group_centered),
+    ("batch", None): slot(over_batch, divided=False),
+    (None, "batch"): slot(over_batch, centered=False),
+    ("group", "group"): slot(group_normalized, ddof=1, eps=EPS),
+    ("group", "batch"): slot(batch_scaled, ddof=1, eps=EPS),
+    ("batch", "batch"): slot(batch_normalized, ddof=1, eps=EPS),
+}
+"""Advantages by norm_mean_type and norm_std_type."""
+PENALTIES = {"kl": slot(k1), "abs": slot(absolute), "mse": slot(k2)}
+SURROGATES = {
+    "vanilla": slot(reinforce),
+    "tis": slot(cispo, min_ratio=0.0, max_ratio=1.0),
+    "cispo": slot(cispo, min_ratio=1.0 - 0.1, max_ratio=1.0 + 0.1),
+    "kimi15": slot(squared_ratio, beta=0.1),
+}
+"""The variants that do not clip. ROLL reads no key for their bounds."""
+LEVELS = {
+    "token": token_level,
+    "segment": segment_mean_level,
+    "geometric": sequence_mean_level,
+    "sequence": sequence_sum_level,
+}
+"""Levels of the weight for the sampler's mismatch."""
+
+
+def recipe(**config: Any) -> Recipe:
+    """Return the recipe of ROLL's RLVR pipeline.
+
+    Args:
+      config: keys of `RLVRConfig`, in groups or not. ROLL's own default of adv_estimator is "gae", here it is
+        "grpo". Its default of num_return_sequences_in_group is 1, here it is 8.
+
+    Raises:
+      ValueError: if a key is unknown, or if ROLL would refuse a value.
+
+    >>> print(recipe(loss_agg_mode="token-mean").advantage)
+    group_normalized(ddof=1, eps=1e-06)
+    """
+    return DIALECT.recipe(**config)
+
+
+def _build(s: SimpleNamespace) -> Recipe:
+    settings = vars(s)
+    check(settings)
+    by_completion = settings["importance_sampling"] == "seq" and not is_variant(settings)
+    return Recipe(
+        reward=slot(task_reward),
+        keep=_keep(settings),
+        advantage=_advantage(settings),
+        level=sequence_mean_level if by_completion else token_level,
+        surrogate=_surrogate(settings),
+        penalty=slot(k3, max_value=10.0),
+        kl_coef=settings["kl_loss_coef"] if settings["use_kl_loss"] else 0.0,
+        aggregate=_aggregate(settings),
+        source=DIALECT.version,
+        admit=_admit(settings),
+        corrections=_corrections(settings),
+    )
+
+
+def _keep(settings: dict[str, Any]) -> Slot:
+    prefix = "query_filter_config.filter_args."
+    if settings["query_filter_config.type"] == "mean_filter":
+        low, high = settings[f"{prefix}threshold_down"], settings[f"{prefix}threshold_up"]
+        return slot(mean_inside, low=low, high=high)
+    if settings["query_filter_config.type"] == "std_filter":
+        return slot(spread_above, threshold=settings[f"{prefix}std_threshold"])
+    return slot(all_groups)
+
+
+def _admit(settings: dict[str, Any]) -> Slot:
+    if not is_filtered(settings):
+        return slot(all_completions)
+    thresholds = settings["difficulty_low_threshold"], settings["difficulty_high_threshold"]
+    errors = settings["error_max_len_threshold"] if settings["error_max_len_clip"] else None
+    return slot(
+        admitted,
+        below_budget=settings["max_len_mask"],
+        between=thresholds if settings["difficulty_mask"] else None,
+        longest_error=errors,
+    )
+
+
+def _advantage(settings: dict[str, Any]) -> Slot:
+    """Return the normalized rewards, with the steps per token around them, if there are any."""
+    scores, after = SCORES[norms(settings)], _after(settings)
+    coef = settings["init_kl_coef"] if settings["add_token_level_kl"] else 0.0
+    referred = settings["enable_reference"] or settings["use_kl_loss"] or settings["init_kl_coef"] > 0.0
+    if coef and referred:
+        penalty = PENALTIES[settings["kl_penalty"]]
+        return slot(token_returns_with_penalty, scores=scores, penalty=penalty, kl_coef=coef, **after)
+    return slot(token_returns, scores=scores, **after) if after else scores
+
+
+def _after(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the steps per token that have an effect. A limit that is never reached has none."""
+    usual = {"limit": None, "gamma": 1.0, "whiten_rewards": False, "whiten_advantages": False, "clip": None}
+    count = settings["num_return_sequences_in_group"]
+    largest = (count - 1) / math.sqrt(count) if norms(settings) == ("group", "group") else math.inf
+    plain = not settings["add_token_level_kl"]
+    limit, bound = settings["reward_clip"] or None, settings["advantage_clip"]
+    raw = plain and not settings["whiten_advantages"] and not settings["whiten_rewards"]
+    chosen = {
+        "limit": None if plain and limit is not None and limit >= largest else limit,
+        "gamma": settings["gamma"],
+        "whiten_rewards": settings["whiten_rewards"],
+        "whiten_advantages": settings["whiten_advantages"],
+        "clip": None if raw and bound is not None and bound >= largest else bound,
+    }
+    return {name: value for name, value in chosen.items() if value != usual[name]}
+
+
+def _surrogate(settings: dict[str, Any]) -> Slot:
+    if is_variant(settings) and settings["actor_train.pg_variant"] != "ppo":
+        return SURROGATES[settings["actor_train.pg_variant"]]
+    width = settings["pg_clip"]
+    low, high = (width, width)
+    if settings["use_pg_clip_range"]:
+        low, high = settings["pg_clip_low"], settings["pg_clip_high"]
+    clips = {"clip_low": min(low, NO_CLIP_LOW), "clip_high": high}
+    return (
+        slot(dual_clipped, max_ratio=1.0 + 2.0 * width, **clips)
+        if settings["dual_clip_loss"]
+        else slot(clipped, **clips)
+    )
+
+
+def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
+    """Return the weights for length, and for the sampler's mismatch if its log-probabilities are kept."""
+    prefix = "train_infer_correction.is_weight."
+    sampled = settings["async_generation_ratio"] or settings["actor_infer.generating_args.logprobs"]
+    bound = settings[f"{prefix}upper_bound"]
+    weights = slot(
+        truncated,
+        level=LEVELS[settings[f"{prefix}weight_type"]],
+        max_ratio=math.inf if bound is None else bound,
+        unknown=math.nan,
+    )
+    return (
+        *([weights] if settings[f"{prefix}enabled"] and sampled else []),
+        *([slot(short_first)] if settings["length_loss_weight"] else []),
+    )
+
+
+def _aggregate(settings: dict[str, Any]) -> Slot:
+    length, response = settings["sequence_length"], settings["response_length"]
+    if length is None and response is not None:
+        length = response + settings["prompt_length"]
+    whole = slot(over_width) if length is None else slot(token_sum_over, tokens=float(length - 1))
+    kernels = {
+        "token-mean": slot(token_mean),
+        "seq-mean-token-sum": slot(sequence_mean_token_sum, count_empty=False),
+        "seq-mean-token-mean": slot(sequence_mean_token_mean, count_empty=False),
+        "seq-mean-token-sum-norm": whole,
+    }
+    found, factor = kernels[settings["loss_agg_mode"]], settings["rl_loss_coef"]
+    return found if factor == 1.0 else slot(scaled_by, aggregate=found, factor=factor)
+
+
+DIALECT = Dialect(
+    name="roll",
+    version="ROLL 8eb27cc2 (2026-08-18)",
+    defaults=DEFAULTS,
+    build=_build,
+    stops=lambda s: check_run(vars(s)),
+    choices={
+        "adv_estimator": ("grpo", "reinforce"),
+        "norm_mean_type": ALLOWED["norm_mean_type"],
+        "norm_std_type": ALLOWED["norm_std_type"],
+        "add_token_level_kl": (True, False),
+        "kl_penalty": ALLOWED["kl_penalty"],
+        "whiten_rewards": (True, False),
+        "whiten_advantages": (True, False),
+        "importance_sampling": ALLOWED["importance_sampling"],
+        "use_pg_clip_range": (True, False),
+        "dual_clip_loss": (True, False),
+        "train_infer_correction.is_weight.enabled": (True, False),
+        "train_infer_correction.is_weight.weight_type": tuple(LEVELS),
+        "length_loss_weight": (True, False),
+        "loss_agg_mode": ALLOWED["loss_agg_mode"],
+        "use_kl_loss": (True, False),
+        "max_len_mask": (True, False),
+        "difficulty_mask": (True, False),
+        "error_max_len_clip": (True, False),
+        "query_filter_config.type": ALLOWED["query_filter_config.type"],
+    },
+    others=OTHERS,
+    beyond=BEYOND,
+    groups=GROUPS,
+    ignored=IGNORED,
+    always=("adv_estimator", "num_return_sequences_in_group"),
+    concepts=CONCEPTS,
+    about=ABOUT,
+    traps=TRAPS,
+    forms={token_returns: whitened, spread_above: mixed_groups, mean_inside: mixed_groups},
+    metrics=METRICS,
+    calls=CALLS,
+    starts=(r"(.*/)?start_rlvr\w*_pipeline\.py",),
+    started=("python examples/start_rlvr_pipeline.py", "overrides"),
+    package="roll",
+    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+    words=PHRASES,
+)

@@ -1,0 +1,201 @@
+"""The objective of slime: the meaning of its keys, and the recipe that they give."""
+
+from math import nan
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.advantages import discounted, group_centered, group_normalized, raw_rewards, whitened
+from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
+from grpo_ref.corrections import masked, off_policy_mask, truncated
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
+from grpo_ref.explain.dialects.slime.kernels import (
+    CALLS,
+    mismatch_weights,
+    only_kept,
+    spread_above,
+    token_mean_of_any,
+    unmoved,
+    weighted_estimate,
+    whitened_returns,
+    whitened_returns_less_penalty,
+    whitened_scores,
+    whitened_scores_less_penalty,
+)
+from grpo_ref.explain.dialects.slime.keys import ABOUT, ALIASES, BEYOND, CONCEPTS, DEFAULTS, OTHERS, REPLACED
+from grpo_ref.explain.dialects.slime.metrics import METRICS
+from grpo_ref.explain.dialects.slime.phrases import PHRASES
+from grpo_ref.explain.dialects.slime.refusals import (
+    ALLOWED,
+    KNOWN,
+    LOSS,
+    MISMATCH,
+    bounds_of,
+    check,
+    check_run,
+)
+from grpo_ref.explain.dialects.slime.traps import TRAPS
+from grpo_ref.filters import all_groups, mixed_groups
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.penalties import k1, k2, k3, weighted_k3
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import cispo, clipped, dual_clipped
+
+PENALTIES = {"k1": slot(k1), "k2": slot(k2), "k3": slot(k3), "low_var_kl": slot(k3, max_value=10.0)}
+BY_GROUP = ("grpo", "gspo", "cispo")
+"""The estimators that compare the completions of a group and may be divided by its spread."""
+
+
+def recipe(**config: Any) -> Recipe:
+    """Return the recipe that slime computes.
+
+    Args:
+      config: flags of `train.py`, with underscores or hyphens. A flag without a value is True. slime's own
+        default of n_samples_per_prompt is 1, here it is 8.
+
+    Raises:
+      ValueError: if a key is unknown, if slime would refuse a value, or if no recipe here can express it.
+
+    >>> print(recipe(eps_clip_high=0.28).surrogate)
+    clipped(clip_low=0.2, clip_high=0.28)
+    """
+    return DIALECT.recipe(**config)
+
+
+def _build(s: SimpleNamespace) -> Recipe:
+    check(vars(s))
+    filtered = s.dynamic_sampling_filter_path is not None
+    return Recipe(
+        reward=slot(task_reward),
+        keep=slot(spread_above) if filtered else slot(all_groups),
+        advantage=_advantage(s),
+        level=sequence_mean_level if s.advantage_estimator == "gspo" else token_level,
+        surrogate=_surrogate(s),
+        penalty=_penalty(s),
+        kl_coef=s.kl_loss_coef if s.use_kl_loss else 0.0,
+        aggregate=slot(token_mean_of_any if s.calculate_per_token_loss else sequence_mean_token_mean),
+        source=DIALECT.version,
+        corrections=_corrections(s),
+        penalty_aggregate=slot(only_kept, per_token=s.calculate_per_token_loss) if _leaves_out(s) else None,
+    )
+
+
+def _advantage(s: SimpleNamespace) -> Slot:
+    """Return the advantage: the comparison in the group, then the KL in the reward, and the whitening over tokens."""
+    penalized = {"penalty": PENALTIES[s.kl_loss_type], "kl_coef": s.kl_coef}
+    if s.advantage_estimator == "reinforce_plus_plus":
+        if s.kl_coef == 0:
+            return slot(whitened_returns, gamma=s.gamma)
+        return slot(whitened_returns_less_penalty, **penalized, gamma=s.gamma)
+    scores = _scores(s)
+    if not s.normalize_advantages:
+        return scores
+    if s.advantage_estimator in BY_GROUP or s.kl_coef == 0:
+        return slot(whitened_scores, scores=scores)
+    return slot(whitened_scores_less_penalty, scores=scores, **penalized)
+
+
+def _scores(s: SimpleNamespace) -> Slot:
+    """Return the part that normalizes the rewards before they are sent to the actor."""
+    if s.disable_rewards_normalization or not s.rewards_normalization:
+        return slot(raw_rewards)
+    by_spread = s.grpo_std_normalization and not s.disable_grpo_std_normalization
+    if by_spread and s.advantage_estimator in BY_GROUP and s.n_samples_per_prompt > 1:
+        return slot(group_normalized, ddof=1, eps=1e-6)
+    return slot(group_centered)
+
+
+def _surrogate(s: SimpleNamespace) -> Slot:
+    low, high = s.eps_clip, s.eps_clip if s.eps_clip_high is None else s.eps_clip_high
+    if s.advantage_estimator == "cispo":
+        return slot(cispo, min_ratio=max(1.0 - low, 0.0), max_ratio=1.0 + high)
+    clips = {"clip_low": min(low, NO_CLIP_LOW), "clip_high": high}
+    return (
+        slot(clipped, **clips)
+        if s.eps_clip_c is None
+        else slot(dual_clipped, **clips, max_ratio=s.eps_clip_c)
+    )
+
+
+def _penalty(s: SimpleNamespace) -> Slot:
+    if not s.use_unbiased_kl:
+        return PENALTIES[s.kl_loss_type]
+    if s.kl_loss_type == "low_var_kl":
+        return slot(weighted_estimate, estimator="k3", max_value=10.0)
+    return slot(weighted_estimate, estimator=s.kl_loss_type)
+
+
+def _leaves_out(s: SimpleNamespace) -> bool:
+    """Return true if the function of slime's examples excludes tokens from the whole loss."""
+    return bool(s.use_tis and s.custom_tis_function_path == MISMATCH and (s.use_rs or s.tis_mode == "mask"))
+
+
+def _mismatch(s: SimpleNamespace) -> Slot:
+    window, rejection = bounds_of(vars(s))
+    told: dict[str, Any] = {"reject": (s.rs_level, *rejection)} if s.use_rs else {}
+    if s.use_rs and s.rs_veto_threshold is not None:
+        told["veto"] = s.rs_veto_threshold
+    if s.tis_batch_normalize:
+        told["normalized"] = True
+    return slot(mismatch_weights, level=s.tis_level, mode=s.tis_mode, window=window, **told)
+
+
+def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
+    moved = (slot(unmoved, threshold=s.opsm_delta),) if s.use_opsm else ()
+    if not (s.use_tis or s.get_mismatch_metrics):
+        return moved
+    if s.custom_tis_function_path == MISMATCH:
+        return (_mismatch(s),) if s.use_tis else moved
+    icepop = s.custom_tis_function_path == f"{LOSS}.icepop_function"
+    kernel = masked if icepop else truncated
+    return (*moved, slot(kernel, min_ratio=s.tis_clip_low, max_ratio=s.tis_clip, unknown=nan))
+
+
+BOTH = (True, False)
+DIALECT = Dialect(
+    name="slime",
+    version="slime 624b824a (2026-08-21)",
+    defaults=DEFAULTS,
+    build=_build,
+    stops=lambda s: check_run(vars(s)),
+    choices={
+        "advantage_estimator": BY_GROUP,
+        "disable_grpo_std_normalization": BOTH,
+        "disable_rewards_normalization": BOTH,
+        "normalize_advantages": BOTH,
+        "use_kl_loss": BOTH,
+        "kl_loss_type": ALLOWED["kl_loss_type"],
+        "use_unbiased_kl": BOTH,
+        "use_tis": BOTH,
+        "custom_tis_function_path": KNOWN["custom_tis_function_path"],
+        "use_opsm": BOTH,
+        "calculate_per_token_loss": BOTH,
+        "dynamic_sampling_filter_path": KNOWN["dynamic_sampling_filter_path"],
+    },
+    others=OTHERS,
+    beyond=BEYOND,
+    replaced=REPLACED,
+    aliases=ALIASES,
+    always=("n_samples_per_prompt",),
+    concepts=CONCEPTS,
+    about=ABOUT,
+    traps=TRAPS,
+    forms={
+        token_mean_of_any: token_mean,
+        spread_above: mixed_groups,
+        unmoved: off_policy_mask,
+        mismatch_weights: truncated,
+        weighted_estimate: weighted_k3,
+        whitened_scores: whitened,
+        whitened_scores_less_penalty: whitened,
+        whitened_returns: discounted,
+        whitened_returns_less_penalty: discounted,
+    },
+    metrics=METRICS,
+    calls=CALLS,
+    starts=(r"(.*/)?slime/train(_async)?\.py",),
+    started=("python3 train.py", "flags"),
+    package="slime",
+    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+    words=PHRASES,
+)

@@ -1,0 +1,236 @@
+"""The objective of TRL 1.16.0: the meaning of its keys, and the recipe that they give."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.advantages import batch_scaled, group_centered, group_normalized, normalized_then_summed
+from grpo_ref.aggregation import (
+    fixed_length,
+    sequence_mean_token_mean,
+    sequence_mean_token_sum,
+    token_mean,
+)
+from grpo_ref.corrections import off_policy_mask, top_entropy
+from grpo_ref.explain.bounds import clipped_as_given
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialects.trl.calls import CALLS
+from grpo_ref.explain.dialects.trl.kernels import (
+    LEVELS,
+    cispo_with_any_cap,
+    geometric_mean_of_kept,
+    sapo_of_any_sign,
+    top_entropy_in_float32,
+    vespo_in_limits,
+    weighted_k3_beside,
+)
+from grpo_ref.explain.dialects.trl.keys import ABOUT, CONCEPTS, DEFAULTS, GMPO, GRPO, OTHERS, VARIANTS
+from grpo_ref.explain.dialects.trl.metrics import METRICS
+from grpo_ref.explain.dialects.trl.phrases import PHRASES
+from grpo_ref.explain.dialects.trl.refusals import check, check_run
+from grpo_ref.explain.dialects.trl.sampler import MODES, sampler_weights
+from grpo_ref.explain.dialects.trl.traps import TRAPS
+from grpo_ref.explain.dialects.trl.versions import VERSIONS
+from grpo_ref.filters import all_completions, all_groups, ended_completions
+from grpo_ref.levels import sequence_sum_level, token_level
+from grpo_ref.penalties import k3, weighted_k3
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import (
+    cispo,
+    clipped,
+    dual_clipped,
+    geometric_mean_clipped,
+    importance_weighted,
+    sapo,
+    two_sided_clipped,
+    vespo,
+)
+
+LOSS_TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo")
+SCALES = {True: "group", False: "none", "group": "group", "batch": "batch", "none": "none"}
+
+
+def recipe(**config: Any) -> Recipe:
+    """Return the recipe that TRL 1.16.0 computes.
+
+    Args:
+      config: keys of `GRPOConfig`. Arguments of `GRPOTrainer` are accepted and do not affect the objective.
+
+    Raises:
+      ValueError: if a key is unknown, or if TRL would refuse a value.
+
+    >>> from grpo_ref import GRPO
+    >>> recipe(loss_type="dr_grpo", beta=0.0).differences(GRPO)
+    {'penalty': 'weighted_k3', 'kl_coef': '0.0', 'aggregate': 'fixed_length'}
+    """
+    return DIALECT.recipe(**config)
+
+
+def _build(s: SimpleNamespace) -> Recipe:
+    check(s)
+    common = {
+        "reward": slot(task_reward),
+        "keep": slot(all_groups),
+        "advantage": _advantage(s),
+        "kl_coef": s.beta,
+        "source": DIALECT.version,
+        "admit": slot(ended_completions if s.mask_truncated_completions else all_completions),
+    }
+    trainer = one_of("trainer", s.trainer, {GRPO: _grpo, GMPO: _gmpo})
+    return Recipe(**common, **trainer(s))
+
+
+def _grpo(s: SimpleNamespace) -> dict[str, Any]:
+    """Return the parts of `GRPOTrainer._compute_loss`."""
+    if s.loss_type == "gmpo":
+        raise ValueError(
+            f"loss_type: TRL refuses 'gmpo'; GMPO is a trainer of its own, trl.experimental.gmpo.{GMPO} with its"
+            f" GMPOConfig. Here that is trainer={GMPO}"
+        )
+    one_of("loss_type", s.loss_type, dict.fromkeys(LOSS_TYPES))
+    level = one_of("importance_sampling_level", s.importance_sampling_level, LEVELS)
+    return {
+        "level": sequence_sum_level if s.loss_type == "vespo" else level,
+        "surrogate": _surrogate(s),
+        "penalty": _penalty(s),
+        "aggregate": _aggregate(s),
+        "corrections": (*(() if s.loss_type == "vespo" else sampler_weights(s)), *_masks(s)),
+    }
+
+
+def _gmpo(s: SimpleNamespace) -> dict[str, Any]:
+    """Return the parts of `GMPOTrainer._compute_loss`, which reads only these keys of the loss."""
+    usual = s.top_entropy_quantile >= 1.0 and min(s.epsilon, _high(s)) >= 0.0
+    kernel = geometric_mean_clipped if usual else geometric_mean_of_kept
+    return {
+        "level": token_level,
+        "surrogate": slot(kernel, clip_low=max(s.epsilon, -_high(s)), clip_high=_high(s)),
+        "penalty": slot(k3),
+        "aggregate": slot(sequence_mean_token_mean),
+        "corrections": _entropy_mask(s),
+    }
+
+
+def _advantage(s: SimpleNamespace) -> Slot:
+    if s.multi_objective_aggregation == "normalize_then_sum":
+        return slot(normalized_then_summed, ddof=1, eps=1e-4)
+    one_of("multi_objective_aggregation", s.multi_objective_aggregation, {"sum_then_normalize": 0})
+    kernels = {
+        "group": slot(group_normalized, ddof=1, eps=1e-4),
+        "batch": slot(batch_scaled, ddof=1, eps=1e-4),
+        "none": slot(group_centered),
+    }
+    return kernels[one_of("scale_rewards", s.scale_rewards, SCALES)]
+
+
+def _high(s: SimpleNamespace) -> float:
+    high: float = s.epsilon if s.epsilon_high is None else s.epsilon_high
+    return high
+
+
+def _surrogate(s: SimpleNamespace) -> Slot:
+    if s.loss_type == "cispo":
+        return slot(cispo if _high(s) >= 0.0 else cispo_with_any_cap, max_ratio=_high(s))
+    if s.loss_type == "sapo":
+        below = min(s.sapo_temperature_pos, s.sapo_temperature_neg) < 0.0
+        temperatures = {"tau_positive": s.sapo_temperature_pos, "tau_negative": s.sapo_temperature_neg}
+        return slot(sapo_of_any_sign if below else sapo, **temperatures)
+    if s.loss_type == "vespo":
+        return slot(
+            vespo_in_limits,
+            k_positive=s.vespo_k_pos,
+            lambda_positive=s.vespo_lambda_pos,
+            k_negative=s.vespo_k_neg,
+            lambda_negative=s.vespo_lambda_neg,
+            sampler=sampler_weights(s),
+        )
+    if s.epsilon is None:
+        return slot(importance_weighted)
+    clips = {"clip_low": min(s.epsilon, NO_CLIP_LOW), "clip_high": _high(s)}
+    if min(s.epsilon, _high(s)) < 0.0 or (s.delta is not None and s.delta <= 1.0):
+        capped = {} if s.delta is None else {"max_ratio": s.delta}
+        return slot(clipped_as_given, clip_low=s.epsilon, clip_high=_high(s), **capped)
+    if s.delta is None:
+        return slot(clipped, **clips)
+    return slot(dual_clipped if s.delta >= 1.0 + _high(s) else two_sided_clipped, max_ratio=s.delta, **clips)
+
+
+def _penalty(s: SimpleNamespace) -> Slot:
+    if not s.use_bias_correction_kl:
+        return slot(k3)
+    if s.loss_type == "vespo":
+        return slot(weighted_k3_beside, level=s.importance_sampling_level)
+    return slot(weighted_k3)
+
+
+def _aggregate(s: SimpleNamespace) -> Slot:
+    """Return the average of one step. `calls` handles the micro-batches of the step."""
+    return {
+        "grpo": slot(sequence_mean_token_mean),
+        "sapo": slot(sequence_mean_token_mean),
+        "dr_grpo": slot(fixed_length),
+        "luspo": slot(sequence_mean_token_sum),
+    }.get(s.loss_type, slot(token_mean))
+
+
+def _masks(s: SimpleNamespace) -> tuple[Slot, ...]:
+    if s.off_policy_mask_threshold is None:
+        return _entropy_mask(s)
+    return (slot(off_policy_mask, threshold=s.off_policy_mask_threshold), *_entropy_mask(s))
+
+
+def _entropy_mask(s: SimpleNamespace) -> tuple[Slot, ...]:
+    share = s.top_entropy_quantile
+    return (slot(top_entropy_in_float32, share=share),) if share < 1.0 else ()
+
+
+def _mean(s: SimpleNamespace) -> str:
+    """Name the set over which TRL averages. A micro-batch has per_device_train_batch_size completions."""
+    if s.loss_type in ("dapo", "cispo", "vespo"):
+        return "the generation batch, all processes and micro-batches together"
+    return "each micro-batch of each process, and then over these"
+
+
+DIALECT = Dialect(
+    name="trl",
+    version="TRL 1.16.0",
+    defaults=DEFAULTS,
+    build=_build,
+    stops=check_run,
+    choices={
+        "trainer": (GRPO, GMPO),
+        "loss_type": LOSS_TYPES,
+        "importance_sampling_level": tuple(LEVELS),
+        "scale_rewards": ("group", "batch", "none"),
+        "multi_objective_aggregation": ("sum_then_normalize", "normalize_then_sum"),
+        "use_bias_correction_kl": (True, False),
+        "mask_truncated_completions": (True, False),
+        "use_vllm": (True, False),
+        "use_adaptive_entropy": (True, False),
+        "vllm_importance_sampling_mode": tuple(MODES),
+    },
+    derived={"generation_batch_size": "steps_per_generation"},
+    others=OTHERS,
+    variants=VARIANTS,
+    concepts=CONCEPTS,
+    about=ABOUT,
+    traps=TRAPS,
+    forms={
+        clipped_as_given: two_sided_clipped,
+        cispo_with_any_cap: cispo,
+        sapo_of_any_sign: sapo,
+        top_entropy_in_float32: top_entropy,
+        vespo_in_limits: vespo,
+        weighted_k3_beside: weighted_k3,
+        geometric_mean_of_kept: geometric_mean_clipped,
+    },
+    metrics=METRICS,
+    calls=CALLS,
+    starts=(r"trl grpo", r"(.*/)?trl/scripts/grpo\.py", r"-m trl\.scripts\.grpo"),
+    started=("trl grpo", "flags"),
+    package="trl",
+    tells=("num_generations",),
+    mean=_mean,
+    versions=VERSIONS,
+    words=PHRASES,
+)

@@ -1,0 +1,370 @@
+"""The objective of verl: the meaning of its keys, and the recipe that they give."""
+
+import math
+from collections.abc import Callable
+from math import inf
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from grpo_ref.advantages import (
+    best_of_group,
+    discounted,
+    gpg,
+    group_centered,
+    group_normalized,
+    leave_one_out,
+    length_weighted,
+    normalized_then_whitened,
+    whitened,
+)
+from grpo_ref.aggregation import (
+    fixed_length,
+    sequence_mean_token_mean,
+    sequence_mean_token_sum,
+    token_mean,
+    token_sum,
+)
+from grpo_ref.arrays import Array
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, NotExpressed, one_of
+from grpo_ref.explain.dialects.verl.calls import CALLS
+from grpo_ref.explain.dialects.verl.correction import admitted, corrections, inner
+from grpo_ref.explain.dialects.verl.kernels import (
+    FORMS,
+    PENALTIES,
+    geometric_mean_per_token,
+    groups_with_a_std,
+    overlong_in_tokens,
+    returned_with_penalty,
+)
+from grpo_ref.explain.dialects.verl.keys import (
+    ABOUT,
+    ALIASES,
+    BEYOND,
+    BEYOND_ESTIMATORS,
+    CONCEPTS,
+    DEFAULTS,
+    GROUPS,
+    HOMES,
+    IGNORED,
+    OF_GROUPS,
+    OTHERS,
+    PLACES,
+    SUBTRACTED,
+)
+from grpo_ref.explain.dialects.verl.metrics import METRICS
+from grpo_ref.explain.dialects.verl.phrases import PHRASES
+from grpo_ref.explain.dialects.verl.traps import TRAPS
+from grpo_ref.explain.dialects.verl.versions import CLUES, VERSIONS
+from grpo_ref.explain.penalty_in_reward import penalized
+from grpo_ref.filters import all_groups
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import (
+    cispo,
+    clip_cov,
+    clipped,
+    dppo_kl,
+    dppo_tv,
+    dual_clipped,
+    gspo_token,
+    kl_cov,
+    reinforce,
+    sapo,
+    squared_ratio,
+)
+from grpo_ref.types import Term
+
+AGGREGATES = {
+    "token-mean": slot(token_mean),
+    "token-sum": slot(token_sum),
+    "seq-mean-token-sum": slot(sequence_mean_token_sum),
+    "seq-mean-token-mean": slot(sequence_mean_token_mean),
+    "seq-mean-token-sum-norm": slot(fixed_length),
+}
+"""Averages.
+
+The actor divides by the batch size, including empty completions; only `agg_loss` alone excludes them. verl
+adds 1e-8 to the lengths, which has no effect: they are whole numbers, and the sum is in float32.
+"""
+ESTIMATORS = {
+    "grpo": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
+    "grpo_vectorized": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
+    "grpo_passk": slot(best_of_group, ddof=1, eps=1e-6),
+    "reinforce_plus_plus": slot(discounted, gamma=1.0),
+    "reinforce_plus_plus_baseline": slot(whitened, keep_singletons=True),
+    "rloo": slot(leave_one_out, keep_singletons=True),
+    "rloo_vectorized": slot(leave_one_out),
+    "opo": slot(length_weighted),
+    "gpg": slot(gpg, count_rewarded=True, keep_singletons=True),
+    "gdpo": slot(normalized_then_whitened, ddof=1, eps=1e-6, keep_singletons=True),
+}
+WITHOUT_STD = {
+    "grpo": slot(group_centered, keep_singletons=True),
+    "grpo_passk": slot(best_of_group, scale=False),
+}
+"""Estimators that norm_adv_by_std_in_grpo=False changes. verl does not pass the key to grpo_vectorized and gdpo."""
+NO_DUAL_CLIP = 1e6
+"""A bound that no ratio reaches, because the dual clip has no switch."""
+
+
+def recipe(**config: Any) -> Recipe:
+    """Return the recipe that verl computes.
+
+    Args:
+      config: keys of `actor_rollout_ref.actor`, its `policy_loss`, `algorithm` and `rollout_correction`, with
+        or without their groups. verl's own default of adv_estimator is "gae", here it is "grpo".
+
+    Raises:
+      ValueError: if a key is unknown, or if verl would refuse a value.
+
+    >>> recipe(loss_mode="gspo").surrogate.kernel.__name__
+    'gspo_token'
+    """
+    return DIALECT.recipe(**config)
+
+
+def _clips(s: SimpleNamespace) -> dict[str, float]:
+    """Return the widths below and above 1. clip_ratio counts if one of the two is None."""
+    low = s.clip_ratio if s.clip_ratio_low is None else s.clip_ratio_low
+    high = s.clip_ratio if s.clip_ratio_high is None else s.clip_ratio_high
+    return {"clip_low": low, "clip_high": high}
+
+
+def _ratio_clips(s: SimpleNamespace) -> dict[str, float]:
+    """Return `_clips` for a clip of the ratio, which never reaches a lower bound below 0."""
+    clips = _clips(s)
+    return clips | {"clip_low": min(clips["clip_low"], NO_CLIP_LOW)}
+
+
+def _cispo(s: SimpleNamespace) -> Slot:
+    clips = _clips(s)
+    return slot(cispo, min_ratio=max(0.0, 1.0 - clips["clip_low"]), max_ratio=1.0 + clips["clip_high"])
+
+
+def _dro(s: SimpleNamespace) -> Slot:
+    if s.dro_beta is None or s.dro_beta <= 0.0:
+        raise ValueError(f"dro_beta: verl has no default for it; give a number > 0, got {s.dro_beta}")
+    return slot(squared_ratio, beta=s.dro_beta)
+
+
+def _dppo(s: SimpleNamespace, kernel: Callable[..., Term], **settings: float) -> Slot:
+    """Return a DPPO surrogate.
+
+    The limit of ± 20 nats applies only to the weight, not to the probabilities.
+    """
+    clips = _clips(s)
+    bounds = {"low": clips["clip_low"], "high": clips["clip_high"]}
+    limits = {"max_ratio": min(s.clip_ratio_c, math.exp(20.0)), "min_ratio": math.exp(-20.0)}
+    return slot(kernel, **bounds, **limits, **settings)
+
+
+def _clip_cov(s: SimpleNamespace) -> Slot:
+    given = {"share": s.clip_cov_ratio, "cov_low": s.clip_cov_lb, "cov_high": s.clip_cov_ub}
+    unset = {"share": 0.0002, "cov_low": 1.0, "cov_high": 5.0}
+    covariance = {name: unset[name] if value is None else value for name, value in given.items()}
+    _check_share("clip_cov_ratio", covariance["share"])
+    return slot(clip_cov, **covariance, **_ratio_clips(s))
+
+
+def _kl_cov(s: SimpleNamespace) -> Slot:
+    share = 0.0002 if s.kl_cov_ratio is None else s.kl_cov_ratio
+    _check_share("kl_cov_ratio", share, below=2.0)
+    return slot(kl_cov, share=share, coef=1.0 if s.ppo_kl_coef is None else s.ppo_kl_coef)
+
+
+def _check_share(key: str, share: float, below: float = math.inf) -> None:
+    """Raise a ValueError for a share below one token, or above the tokens of any batch."""
+    if not 0.0 < share < below:
+        raise ValueError(f"{key}: expected a number > 0 and < {below}, got {share}")
+
+
+def _dual_clip(s: SimpleNamespace) -> Slot:
+    if s.clip_ratio_c is None:
+        return slot(clipped, **_ratio_clips(s))
+    return slot(dual_clipped, **_ratio_clips(s), max_ratio=s.clip_ratio_c)
+
+
+def _gspo(s: SimpleNamespace) -> Slot:
+    return slot(gspo_token, **_ratio_clips(s), max_log_ratio=10.0)
+
+
+def _bypass(s: SimpleNamespace) -> Slot:
+    kinds = {"ppo_clip": _dual_clip(s), "reinforce": slot(reinforce)}
+    surrogate: Slot = one_of("loss_type", inner(s)["loss_type"], kinds)
+    return surrogate
+
+
+class Mode(NamedTuple):
+    """The parts of the objective that a loss_mode sets.
+
+    Attributes:
+      surrogate: a function from all settings to the surrogate.
+      level: the level of the ratio.
+      aggregate: the average that the mode forces, or None if loss_agg_mode sets it.
+      limits: limits of the log-ratio after the level, in nats.
+    """
+
+    surrogate: Callable[[SimpleNamespace], Slot]
+    level: Callable[[Array, Array], Array] = token_level
+    aggregate: Slot | None = None
+    limits: tuple[float, float] = (-20.0, 20.0)
+
+
+PER_COMPLETION = AGGREGATES["seq-mean-token-mean"]
+FREE = (-inf, inf)
+MODES = {
+    "vanilla": Mode(_dual_clip),
+    "gspo": Mode(_gspo, sequence_mean_level, PER_COMPLETION, limits=FREE),
+    "sapo": Mode(
+        lambda s: slot(sapo, tau_positive=s.tau_pos, tau_negative=s.tau_neg), aggregate=PER_COMPLETION
+    ),
+    "cispo": Mode(_cispo),
+    "gpg": Mode(lambda s: slot(reinforce), limits=FREE),
+    "geo_mean": Mode(
+        lambda s: slot(geometric_mean_per_token, **_clips(s)), aggregate=PER_COMPLETION, limits=FREE
+    ),
+    "dro": Mode(_dro, limits=FREE),
+    "dppo_tv": Mode(lambda s: _dppo(s, dppo_tv), limits=FREE),
+    "dppo_kl": Mode(lambda s: _dppo(s, dppo_kl, eps=1e-8), limits=FREE),
+    "clip_cov": Mode(_clip_cov, limits=FREE),
+    "kl_cov": Mode(_kl_cov, limits=FREE),
+    "bypass_mode": Mode(_bypass),
+}
+
+
+def _build(s: SimpleNamespace) -> Recipe:
+    mode: Mode = one_of("loss_mode", s.loss_mode, MODES)
+    settings = vars(s)
+    average = one_of("loss_agg_mode", s.loss_agg_mode, AGGREGATES)
+    return Recipe(
+        reward=_reward(s),
+        keep=slot(groups_with_a_std if settings["filter_groups.enable"] else all_groups),
+        advantage=_advantage(s),
+        level=mode.level,
+        surrogate=mode.surrogate(s),
+        penalty=_penalty(s),
+        kl_coef=_kl_coef(s),
+        aggregate=mode.aggregate or average,
+        source=DIALECT.version,
+        admit=admitted(s),
+        corrections=corrections(s),
+        log_ratio_limits=mode.limits,
+        penalty_aggregate=None if mode.aggregate in (None, average) else average,
+    )
+
+
+def _kl_coef(s: SimpleNamespace) -> float:
+    if not s.use_kl_loss:
+        return 0.0
+    coef: float = -s.kl_loss_coef if vars(s)[SUBTRACTED] else s.kl_loss_coef
+    return coef
+
+
+def _reward(s: SimpleNamespace) -> Slot:
+    """Return the overlong penalty of the reward manager "dapo". The others do not read its keys."""
+    settings = vars(s)
+    if s.reward_manager != "dapo" or not settings["overlong_buffer_cfg.enable"]:
+        return slot(task_reward)
+    if s.max_resp_len is None:
+        raise ValueError("reward_kwargs.max_resp_len: the overlong penalty needs it, and it has no default")
+    buffer, factor = settings["overlong_buffer_cfg.len"], settings["overlong_buffer_cfg.penalty_factor"]
+    if not 0 < buffer <= s.max_resp_len:
+        raise ValueError(f"overlong_buffer_cfg.len: expected 0 < len <= max_resp_len, got {buffer}")
+    return slot(overlong_in_tokens, buffer=buffer, budget=s.max_resp_len, factor=factor)
+
+
+def _penalty(s: SimpleNamespace) -> Slot:
+    """Return the penalty. verl reads kl_loss_type only if the loss has a penalty."""
+    if not s.use_kl_loss:
+        return PENALTIES.get(s.kl_loss_type, PENALTIES["low_var_kl"])
+    estimator: Slot = one_of("kl_loss_type", s.kl_loss_type, PENALTIES)
+    return estimator
+
+
+def _advantage(s: SimpleNamespace) -> Slot:
+    """Return the estimator, with the penalty in the reward. gdpo reads its components, without a penalty."""
+    alone = _estimator(s)
+    if not _has_penalty_in_reward(s):
+        return alone
+    penalty: Slot = one_of("kl_penalty", s.kl_penalty, PENALTIES)
+    if vars(s)["kl_ctrl.type"] != "fixed":
+        raise ValueError(
+            f"kl_ctrl.type: expected 'fixed', got {vars(s)['kl_ctrl.type']!r}; the weight of an adaptive one"
+            " follows the KL of the steps before and cannot be expressed here"
+        )
+    if s.kl_coef == 0.0 or s.adv_estimator == "gdpo":
+        return alone
+    if s.adv_estimator == "reinforce_plus_plus":
+        return slot(returned_with_penalty, penalty=penalty, kl_coef=s.kl_coef, gamma=s.gamma)
+    return slot(penalized, scores=alone, penalty=penalty, kl_coef=s.kl_coef)
+
+
+def _has_penalty_in_reward(s: SimpleNamespace) -> bool:
+    """Return true if the penalty is in the reward.
+
+    Before verl 0.4 there was no key for it (None here): the penalty was either in the reward or in the loss.
+    """
+    return bool(not s.use_kl_loss if s.use_kl_in_reward is None else s.use_kl_in_reward)
+
+
+def _estimator(s: SimpleNamespace) -> Slot:
+    if s.adv_estimator in BEYOND_ESTIMATORS:
+        raise NotExpressed("adv_estimator", s.adv_estimator, BEYOND_ESTIMATORS[s.adv_estimator])
+    estimators = ESTIMATORS | {"reinforce_plus_plus": slot(discounted, gamma=s.gamma)}
+    estimators |= {} if s.norm_adv_by_std_in_grpo else WITHOUT_STD
+    advantage: Slot = one_of("adv_estimator", s.adv_estimator, estimators)
+    return advantage
+
+
+DIALECT = Dialect(
+    name="verl",
+    version="verl 1dda039b (2026-08-22)",
+    defaults=DEFAULTS,
+    build=_build,
+    choices={
+        "adv_estimator": tuple(ESTIMATORS),
+        "norm_adv_by_std_in_grpo": (True, False),
+        "clip_ratio_c": (3.0, NO_DUAL_CLIP),
+        "loss_mode": tuple(mode for mode in MODES if mode not in ("dro", "bypass_mode")),
+        "loss_agg_mode": tuple(AGGREGATES),
+        "use_kl_in_reward": (True, False),
+        "use_kl_loss": (True, False),
+        "kl_loss_type": ("k1", "abs", "k2", "low_var_kl", "k1+", "abs+", "k3+"),
+        "rollout_is": (None, "token", "sequence"),
+        "rollout_is_batch_normalize": (True, False),
+        "filter_groups.enable": (True, False),
+    },
+    others=OTHERS | OF_GROUPS,
+    beyond=BEYOND,
+    aliases=ALIASES,
+    groups=GROUPS,
+    ignored=IGNORED,
+    places=PLACES,
+    always=("adv_estimator",),
+    concepts=CONCEPTS,
+    about=ABOUT,
+    traps=TRAPS,
+    forms=FORMS,
+    words=PHRASES,
+    metrics=METRICS,
+    calls=CALLS,
+    starts=(
+        r"-m (verl\.trainer\.main_(?!eval|generation)\w+|verl\.experimental\.\S+|(recipe|verl_recipe)\.\S+)",
+        r"(.*/)?verl/trainer/main_(?!eval|generation)\w+\.py",
+    ),
+    files={name: {} for name in ("ppo_trainer", "ppo_megatron_trainer", "_generated_ppo_trainer", "config")},
+    started=("python3 -m verl.trainer.main_ppo", "overrides"),
+    homes=HOMES,
+    package="verl",
+    forks="A repository that carries its own verl keeps this name and may compute something else: TinyZero and"
+    " Search-R1 subtract the KL, so that it is maximized, and others took the dual clip out. Look at their"
+    " core_algos.py.",
+    versions=VERSIONS,
+    absent=frozenset({SUBTRACTED}),
+    clues=CLUES,
+    mean=lambda s: "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together",
+    needed={
+        "adv_estimator": "without algorithm.adv_estimator it trains PPO with a critic (GAE), which is not of this family"
+    },
+)
