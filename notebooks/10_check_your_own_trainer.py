@@ -26,7 +26,7 @@ import numpy as np
 
 from grpo_ref.check import compare
 from grpo_ref.course.guess import how_far
-from grpo_ref.explain.convert import convert
+from grpo_ref.explain.conversion import convert
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import DIALECTS, trl
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from grpo_ref.course.attack.collected import collected
+from grpo_ref.course.attack.handwritten import collected
 from grpo_ref.course.attack.mutants import wrong_answers
 from grpo_ref.course.contents import source_of
 from grpo_ref.course.grading.grade import grade

@@ -47,7 +47,7 @@ def test_at_most_forty_names():
 
 
 def test_a_name_of_a_namespace_says_where_it_is():
-    with pytest.raises(ImportError, match="from grpo_ref.recipes import GSPO"):
+    with pytest.raises(ImportError, match=r"from grpo_ref\.recipes import GSPO"):
         from grpo_ref import GSPO  # noqa: F401
     with pytest.raises(ImportError, match=r"from grpo_ref\.penalties import k3"):
         from grpo_ref import k3  # noqa: F401

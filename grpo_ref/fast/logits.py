@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grpo_ref.arrays import Floats, Integers, array_namespace, to_device, to_host
-from grpo_ref.fast.numba_loops import compiled_forms
 from grpo_ref.fast.logits_device import rows_of, write_gradient
 from grpo_ref.fast.logits_rows import Logits, Rows, check_logits, share
 from grpo_ref.fast.logits_tokens import Tokens, is_local
+from grpo_ref.fast.numba_loops import compiled_forms
 from grpo_ref.fast.supported import usual_loss
 from grpo_ref.loss import PolicyLoss
 from grpo_ref.memory import keep_freed_memory

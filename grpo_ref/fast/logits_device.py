@@ -85,8 +85,8 @@ def rows_of(
 ) -> Rows:
     """Read the logits once, and check them and the tokens.
 
-    Three numbers of each row come to the host in one transfer. Everything else about tokens is computed there,
-    because a hundred small operations on tokens took several milliseconds on a GPU.
+    Three numbers of each row come to the host in one transfer. Everything else about tokens is computed
+    there, because a hundred small operations on tokens took several milliseconds on a GPU.
 
     Args:
       logits: (..., V) on the device, in float32 or float64; -inf for a banned token.

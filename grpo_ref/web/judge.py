@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from grpo_ref.course.grading.grade import grade
+from grpo_ref.course.grading.limits import Limits
 from grpo_ref.course.grading.sandbox import Sandbox
-from grpo_ref.course.grading.sandbox_interface import Limits
 from grpo_ref.course.grading.turns import Interpreter, Turns
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.problems import PROBLEMS

@@ -9,10 +9,10 @@ from little_exercise import EXERCISE, RIGHT, mean_row
 
 from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.domain import Domain
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.problem import Case, Drawn, Holds
+from grpo_ref.course.grading.sampled_check import FromDomain
 
 
 def test_a_right_answer_passes(judged):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from little_exercise import EXERCISE, mean_row
 
-from grpo_ref.course.grading.matrix import kill_matrix, near_misses
+from grpo_ref.course.grading.kill_matrix import kill_matrix, near_misses
 from grpo_ref.course.grading.problem import Case
 
 

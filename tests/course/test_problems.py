@@ -7,11 +7,11 @@ import pytest
 from student import ROOT
 
 from grpo_ref.course.grading.domain.arguments import Real
-from grpo_ref.course.grading.drawn import own_checks
 from grpo_ref.course.grading.found_cases import FoundCases
 from grpo_ref.course.grading.grade import grade
-from grpo_ref.course.grading.matrix import kill_matrix, near_misses
+from grpo_ref.course.grading.kill_matrix import kill_matrix, near_misses
 from grpo_ref.course.grading.problem import AS_GIVEN
+from grpo_ref.course.grading.sampled_check import own_checks
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.marking import mark
 from grpo_ref.course.problems import PROBLEMS, hints_of

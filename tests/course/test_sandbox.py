@@ -14,9 +14,9 @@ import pytest
 from hostile import HONEST, HOSTILE
 from little_exercise import RIGHT
 
-from grpo_ref.course.grading import confine, nursery
+from grpo_ref.course.grading import confine, fork_server
+from grpo_ref.course.grading.limits import Limits
 from grpo_ref.course.grading.sandbox import Sandbox
-from grpo_ref.course.grading.sandbox_interface import Limits
 
 ROOT = Path(__file__).parents[2]
 
@@ -129,7 +129,7 @@ def test_an_endless_loop_ends_with_the_judge(tmp_path):
     path.write_text("def loop():\n    print('looping')\n    while True: pass")
     program = (
         "import sys, threading, time\nfrom pathlib import Path\n"
-        "from grpo_ref.course.grading.sandbox_interface import Limits\n"
+        "from grpo_ref.course.grading.limits import Limits\n"
         "from grpo_ref.course.grading.sandbox import Sandbox\n"
         "with Sandbox(Path(sys.argv[1]), Limits(seconds=1000, total=1000)) as sandbox:\n"
         "    sandbox.load()\n    print('loaded', flush=True)\n    sandbox.call('loop', [], {})"
@@ -176,11 +176,11 @@ def test_what_an_answer_starts_ends_with_it(tmp_path):
     with Sandbox(path) as sandbox:
         reply = sandbox.call("hide", [], {})
         started = descendants(os.getpid())
-        nursery = sandbox.backend.nursery.process.pid
+        server = sandbox.backend.server.process.pid
     if not reply.ok:
         assert "BlockingIOError" in reply.kinds  # further processes are not allowed here at all
     begun = time.monotonic()
-    while len([each for each in started if is_running(each)]) > len(descendants(nursery)) + 1:
+    while len([each for each in started if is_running(each)]) > len(descendants(server)) + 1:
         assert time.monotonic() - begun < 10
         time.sleep(0.05)
 
@@ -262,10 +262,10 @@ def test_one_answer_leaves_nothing_to_the_next(tmp_path):
         "    return [hasattr(np, 'tampered'), 'LEFT' in os.environ, os.path.exists(other)]"
     )
     with Sandbox(first) as sandbox:
-        work, nursery = sandbox.call("answer", [], {}).value, sandbox.backend.nursery
+        work, server = sandbox.call("answer", [], {}).value, sandbox.backend.server
     with Sandbox(second) as sandbox:
         assert sandbox.call("answer", [work], {}).value == [False, False, False]
-        assert sandbox.backend.nursery is nursery
+        assert sandbox.backend.server is server
 
 
 def test_two_sandboxes_at_a_time(tmp_path):
@@ -274,7 +274,7 @@ def test_two_sandboxes_at_a_time(tmp_path):
     with Sandbox(path) as one, Sandbox(path) as other:
         one.start(), other.start()
         assert [each.call("answer", [n], {}).value for n, each in enumerate((one, other))] == [0, 1]
-        assert one.backend.nursery is not other.backend.nursery
+        assert one.backend.server is not other.backend.server
 
 
 def test_the_protection_is_said(judged, tmp_path):
@@ -295,11 +295,11 @@ def confined_by(tmp_path, monkeypatch):
             (folder / name).write_text((Path(confine.__file__).with_name(name)).read_text())
         with (folder / "confine.py").open("a") as file:
             file.write(lines)
-        monkeypatch.setattr(nursery, "HERE", folder)
+        monkeypatch.setattr(fork_server, "HERE", folder)
 
-    monkeypatch.setattr(nursery, "FREE", [])
+    monkeypatch.setattr(fork_server, "FREE", [])
     yield change
-    nursery.close_all()
+    fork_server.close_all()
 
 
 @pytest.mark.skipif(version_of_landlock() == 0, reason="no Landlock here")

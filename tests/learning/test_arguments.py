@@ -33,7 +33,8 @@ WRONG = {
     ),
     "a recipe that is none": (
         lambda: iter_train(TASK, 1.0, CONFIG),
-        "recipe: expected a Recipe, got a float; take one, as in RECIPES['grpo'], or change one by replace(GRPO, ...)",
+        "recipe: expected a Recipe, got a float; take one, as in RECIPES['grpo'], or change one by"
+        " replace(GRPO, ...)",
     ),
     "a dictionary of settings": (
         lambda: iter_train(TASK, GRPO, {"updates": 3}),

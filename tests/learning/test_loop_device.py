@@ -37,8 +37,8 @@ CASES = {
     },
 }
 TIES = ("gdpo", "high_entropy")
-"""Recipes for which rounding decides on arithmetic: equal entropies are ranked, and a gradient that is exactly 0 on the
-host is 1e-17 on a GPU, which Adam scales up. Two processors need not agree there; the double does."""
+"""Recipes for which rounding decides on arithmetic: equal entropies are ranked, or a gradient that is exactly
+0 on the host is 1e-17 on a GPU, and Adam scales it up. Two processors need not agree; the double does."""
 SOME = ("grpo", "dapo", "gspo", "vespo", "clip_cov", "dppo_top_kl", "high_entropy", "gdpo", "reinforce_pp")
 BUILD = {**TASKS, "names that alternate": partial(names, goal="alternates")}
 BUILD["names that end in a vowel"] = partial(names, goal="ends_in_vowel")

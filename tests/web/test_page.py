@@ -7,7 +7,7 @@ import threading
 import pytest
 from in_page import LOADED, MINUTE, ROOT, SCHEMES, WIDTHS, faults
 
-from grpo_ref.course.attack.collected import collected
+from grpo_ref.course.attack.handwritten import collected
 from grpo_ref.course.contents import EXERCISES
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.sandbox import Sandbox

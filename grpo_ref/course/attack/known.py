@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.attack.bench import Bench
 from grpo_ref.course.attack.mutants import GENERAL_NAMES, WRITTEN, WrongAnswer
+from grpo_ref.course.attack.trials import Bench
 from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, Mistake, symbol
 from grpo_ref.course.grading.found_cases import Input
 from grpo_ref.course.grading.problem import Function, Problem, copied

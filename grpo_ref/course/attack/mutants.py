@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grpo_ref.course.attack.collected import collected
-from grpo_ref.course.attack.field import FIELD
+from grpo_ref.course.attack.grpo_operators import FIELD
+from grpo_ref.course.attack.handwritten import collected
 from grpo_ref.course.attack.operators import GENERAL, Operator
 from grpo_ref.course.attack.rewriting import places, rewritten
 from grpo_ref.course.attack.wrappers import (
@@ -27,8 +27,8 @@ from grpo_ref.course.attack.wrappers import (
 from grpo_ref.course.contents import source_of
 from grpo_ref.course.grading.domain.arguments import Mask, Real
 from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.input_checks import domain_of
 from grpo_ref.course.grading.problem import Case, Problem
-from grpo_ref.course.grading.rights import domain_of
 
 OPERATORS = (*FIELD, *GENERAL)
 """All operators, those of the field first: if two operators make the same text, the one with a sentence

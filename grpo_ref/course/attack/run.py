@@ -5,21 +5,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from grpo_ref.course.attack.bench import WRONG, Bench
 from grpo_ref.course.attack.known import Show, is_right, known_mistakes, signatures
 from grpo_ref.course.attack.mutants import MOST, WrongAnswer, wrong_answers
 from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.search import TIMES, cover, pool
 from grpo_ref.course.attack.shrink import shrunk, turned
 from grpo_ref.course.attack.store import Store, fingerprint
+from grpo_ref.course.attack.trials import WRONG, Bench
 from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.diagnosis import RIGHT, Mistake
 from grpo_ref.course.grading.domain.domain import Draw
-from grpo_ref.course.grading.drawn import own_checks
 from grpo_ref.course.grading.found_cases import Input
+from grpo_ref.course.grading.input_checks import Candidate, Rights, domain_of
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.report import DEFAULT_SEED
-from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
+from grpo_ref.course.grading.sampled_check import own_checks
 from grpo_ref.course.layout import problem_file
 
 LEAST = 1e-14

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from grpo_ref.course.grading.domain.domain import Draw
-from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
+from grpo_ref.course.grading.input_checks import Candidate, Rights, domain_of
 
 TIMES = 3
 """Number of chosen inputs on which each wrong answer should fail."""

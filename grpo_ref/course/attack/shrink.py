@@ -8,7 +8,7 @@ import numpy as np
 
 from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Made, Whole, evaluated
 from grpo_ref.course.grading.domain.domain import Domain, Draw
-from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, size_of
+from grpo_ref.course.grading.input_checks import Candidate, Rights, domain_of, size_of
 
 ROUNDS = 12
 """Largest number of steps. Each step takes the best of all simpler inputs."""

@@ -21,5 +21,5 @@ from .item_analysis import (
 )
 from .marks import Marks as Marks, marks_of as marks_of
 from .overrides import Override as Override, read_overrides as read_overrides
-from .several import grade_class as grade_class, prepare as prepare
+from .parallel_grading import grade_class as grade_class, prepare as prepare
 from .student import Graded as Graded, grade_student as grade_student, key_of as key_of

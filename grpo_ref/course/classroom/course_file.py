@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from grpo_ref.course.classroom.late_policy import Late
 from grpo_ref.course.classroom.toml_lines import TomlTable, read_toml
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercise_called, exercises_in
 from grpo_ref.listing import unknown
@@ -15,40 +16,6 @@ COLUMNS = frozenset(("student", "points", "of", "percent", "solved", "official",
 """Columns of the table of marks; an assignment must not have one of these names."""
 KEYS = ("title", "seed", "marks", "exercises", "late", "points", "assignment")
 LARGEST_SEED = 2**63 - 1
-
-
-@dataclass(frozen=True)
-class Late:
-    """The rules for late submissions.
-
-    Attributes:
-      per_day: fraction of the points that is lost for every day that has begun.
-      days: number of days after which a submission gets no points.
-      grace: time after the deadline that does not count as late.
-    """
-
-    per_day: float = 0.0
-    days: float = math.inf
-    grace: timedelta = timedelta(0)
-
-    def days_late(self, submitted: datetime, deadline: datetime) -> int:
-        """Return how many days after the deadline have begun.
-
-        >>> from datetime import datetime, timedelta, timezone
-        >>> noon = datetime(2027, 3, 1, 12, tzinfo=timezone.utc)
-        >>> [Late().days_late(noon + timedelta(hours=h), noon) for h in (-1, 0, 1, 25)]
-        [0, 0, 1, 2]
-        """
-        over = submitted - deadline - self.grace
-        return max(0, math.ceil(over / timedelta(days=1)))
-
-    def share(self, days: int) -> float:
-        """Return the fraction of the points that is left after this many days.
-
-        >>> Late(per_day=0.1, days=3).share(2), Late(per_day=0.1, days=3).share(4)
-        (0.8, 0.0)
-        """
-        return max(0.0, 1.0 - self.per_day * days) if days <= self.days else 0.0
 
 
 @dataclass(frozen=True)
@@ -86,7 +53,7 @@ class CourseFile:
     assignments: tuple[Assignment, ...]
     title: str = ""
     seed: int | None = None
-    late: Late = Late()
+    late: Late = field(default_factory=Late)
     points: Mapping[str, float] = field(default_factory=dict)
     whole: tuple[Assignment, ...] = ()
 

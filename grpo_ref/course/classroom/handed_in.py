@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from grpo_ref.course.classroom.entries import Entry, Unreadable, entries, top_folders
-from grpo_ref.course.classroom.needed import given
+from grpo_ref.course.classroom.needed_names import given
 from grpo_ref.course.classroom.notebook import code_of
 from grpo_ref.course.classroom.submitters import Submitter, submitters
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 
 from grpo_ref.course.classroom.entries import Unreadable
-from grpo_ref.course.classroom.needed import given, needed
+from grpo_ref.course.classroom.needed_names import given, needed
 from grpo_ref.course.grading.wasm import PACKAGES
 
 CELL_MAGIC = re.compile(r"%%(\w+)")

@@ -1,6 +1,6 @@
 """The process in which a student's file runs: it loads the file, calls its functions and sends back data.
 
-`nursery.py` runs this file as a script. Its import path holds the standard library, NumPy and SciPy, and
+`fork_server.py` runs this file as a script. Its import path holds the standard library, NumPy and SciPy, and
 nothing else. The script imports NumPy once. Then, for each student's file, it forks a process, which confines
 itself and loads the file. That process reads requests from one descriptor and writes replies to another, so
 that the replies are never mixed with what the student's code prints. No process here ever sees an expected

@@ -17,16 +17,9 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from grpo_ref.course.grading import nursery
-from grpo_ref.course.grading.sandbox_interface import (
-    DIED,
-    FLOOD,
-    OUTPUT_LIMIT,
-    TIMED_OUT,
-    TOO_MUCH,
-    Answer,
-    Limits,
-)
+from grpo_ref.course.grading import fork_server
+from grpo_ref.course.grading.limits import Limits
+from grpo_ref.course.grading.sandbox_interface import DIED, FLOOD, OUTPUT_LIMIT, TIMED_OUT, TOO_MUCH, Answer
 
 CHUNK = 1 << 16
 
@@ -37,7 +30,7 @@ class Process:
     def __init__(self, submission: Path, limits: Limits) -> None:
         self.submission, self.limits = submission, limits
         self.folder: Path | None = None
-        self.nursery: nursery.Nursery | None = None
+        self.server: fork_server.ForkServer | None = None
         self.pipes: Pipes | None = None
         self.protection = ""
 
@@ -46,17 +39,17 @@ class Process:
         self.end()
         self.pipes = Pipes(self.limits)
         try:
-            self.nursery = self.nursery or nursery.take()
-            self.nursery.begin(*self.pipes.theirs)
-        except nursery.NurseryError:
+            self.server = self.server or fork_server.take()
+            self.server.begin(*self.pipes.theirs)
+        except fork_server.ForkServerError:
             self._bury()
-            self.nursery = nursery.Nursery()
-            self.nursery.begin(*self.pipes.theirs)
+            self.server = fork_server.ForkServer()
+            self.server.begin(*self.pipes.theirs)
         self.pipes.pass_on()
 
     def wait(self) -> Answer:
         """Wait until the process has confined itself. The file is not charged for this time."""
-        answer = self.ask(self._settings(), nursery.PATIENCE)
+        answer = self.ask(self._settings(), fork_server.PATIENCE)
         if answer.problem:
             return answer
         self.protection = str(json.loads(answer.line))
@@ -93,10 +86,10 @@ class Process:
         self._ended(dying=False)
 
     def leave(self) -> None:
-        """End the process. The nursery becomes free for another sandbox."""
+        """End the process. The server becomes free for another sandbox."""
         self.end()
-        if self.nursery is not None:
-            nursery.give_back(self.nursery)
+        if self.server is not None:
+            fork_server.give_back(self.server)
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -111,18 +104,18 @@ class Process:
     def _ended(self, *, dying: bool) -> int | None:
         """End the process and return its status.
 
-        If nothing protects the nursery from the file, the nursery may have ended too.
+        If nothing protects the server from the file, the server may have ended too.
         """
         try:
-            return self.nursery.end(dying=dying) if self.nursery is not None else None
-        except nursery.NurseryError:
+            return self.server.end(dying=dying) if self.server is not None else None
+        except fork_server.ForkServerError:
             self._bury()
             return None
 
     def _bury(self) -> None:
-        if self.nursery is not None:
-            self.nursery.close()
-        self.nursery = None
+        if self.server is not None:
+            self.server.close()
+        self.server = None
 
 
 class Pipes:

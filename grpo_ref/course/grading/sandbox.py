@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from grpo_ref.course import grading
+from grpo_ref.course.grading.limits import Limits
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.sandbox_interface import (
     DIED,
@@ -22,7 +23,6 @@ from grpo_ref.course.grading.sandbox_interface import (
     TIMED_OUT,
     TOO_MUCH,
     Answer,
-    Limits,
     SandboxBackend,
 )
 

@@ -1,7 +1,6 @@
 """The interface of the sandboxes in which a student's file runs, and their limits."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 OUTPUT_LIMIT = 64 * 1024
@@ -10,31 +9,6 @@ TIMED_OUT, DIED, TOO_MUCH, FLOOD = "TimedOut", "Died", "TooMuch", "Flood"
 """Reasons for a missing reply: the time was up, the sandbox ended, the reply was too long, or too much was
 printed.
 """
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits on time, memory and output.
-
-    Attributes:
-      seconds: wall-clock time of one call, in seconds.
-      impatient_seconds: wall-clock time of each call after one call has timed out.
-      rest: wall-clock time that remains for all calls together after one call has timed out.
-      total: wall-clock time of all calls together.
-      start_seconds: wall-clock time for loading the file.
-      memory: address space of the process, in bytes.
-      reply: length of one reply, in bytes.
-      output: printed output of one call, in bytes.
-    """
-
-    seconds: float = 5.0
-    impatient_seconds: float = 1.0
-    rest: float = 1.5
-    total: float = 15.0
-    start_seconds: float = 7.0
-    memory: int = 4 * 1024**3
-    reply: int = 16 * 1024**2
-    output: int = 16 * 1024**2
 
 
 class Answer(NamedTuple):

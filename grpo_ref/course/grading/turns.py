@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from grpo_ref.course.grading.sandbox_interface import DIED, FLOOD, TIMED_OUT, TOO_MUCH, Answer, Limits
+from grpo_ref.course.grading.limits import Limits
+from grpo_ref.course.grading.sandbox_interface import DIED, FLOOD, TIMED_OUT, TOO_MUCH, Answer
 
 FUEL = 6 * 10**9
 """Instructions that count as one second: about as many as run in one second on an idle machine."""

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from grpo_ref.course.attack.field import FIELD, OTHERS
+from grpo_ref.course.attack.grpo_operators import FIELD, OTHERS
 from grpo_ref.course.attack.operators import GENERAL, KINDS
 from grpo_ref.course.attack.rewriting import rewritten
 

@@ -5,7 +5,7 @@ import pytest
 
 from grpo_ref.course.attack.search import cover, pool
 from grpo_ref.course.grading.domain.domain import Draw
-from grpo_ref.course.grading.rights import SALTS, Candidate, Rights, function_of, nudged
+from grpo_ref.course.grading.input_checks import SALTS, Candidate, Rights, function_of, nudged
 
 SUM = "import numpy as np\ndef f(x):\n    return np.asarray(x, dtype=float).sum()"
 

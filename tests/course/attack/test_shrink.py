@@ -5,7 +5,7 @@ import numpy as np
 from grpo_ref.course.attack.shrink import shrunk, steps
 from grpo_ref.course.grading.domain.arguments import Real, Whole
 from grpo_ref.course.grading.domain.domain import Domain, Draw
-from grpo_ref.course.grading.rights import Rights
+from grpo_ref.course.grading.input_checks import Rights
 
 DRAW = Draw(
     {"values": [1.23456, -7.654321, 55.5], "mask": np.array([1, 0, 1]), "by": 3.14159}, 2, {"shape": "0"}

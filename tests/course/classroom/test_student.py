@@ -3,7 +3,7 @@
 import pytest
 
 from grpo_ref.course.classroom.handed_in import HandedIn
-from grpo_ref.course.classroom.several import grade_class
+from grpo_ref.course.classroom.parallel_grading import grade_class
 from grpo_ref.course.classroom.student import UNTRIED, grade_student, key_of, seed_of
 from grpo_ref.course.layout import model_answer
 from grpo_ref.course.starters import starter_of
@@ -96,7 +96,7 @@ def test_a_fault_of_the_grader_costs_one_student(monkeypatch):
             raise RuntimeError("oops")
         return grade_student(handed_in, names, **settings)
 
-    monkeypatch.setattr("grpo_ref.course.classroom.several.grade_student", stumble)
+    monkeypatch.setattr("grpo_ref.course.classroom.parallel_grading.grade_student", stumble)
     both = [HandedIn("anna", {"kl/k3": K3}), HandedIn("ben", {"kl/k3": K3})]
     found = {each.student: each for each in grade_class(both, NAMES, seed=7, workers=1)}
     assert statuses(found["anna"])[0] == "passed"

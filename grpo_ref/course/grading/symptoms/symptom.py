@@ -9,9 +9,9 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats
 from grpo_ref.course.grading.found_cases import changed
+from grpo_ref.course.grading.input_checks import Candidate, Rights, domain_of, rights_of
 from grpo_ref.course.grading.judge import agree, difference
 from grpo_ref.course.grading.problem import Function, Problem, Raised, copied
-from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, rights_of
 from grpo_ref.course.grading.submission import ENDED, Call, Witness
 from grpo_ref.course.grading.symptoms.features import Features, Given, of_call, of_entries
 from grpo_ref.course.grading.symptoms.relations import likeness, relation

@@ -18,7 +18,6 @@ from grpo_ref.course.grading.domain.rows import (
     Pattern,
     one_axis_before,
 )
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -29,6 +28,7 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 
 AGREED = Pattern(
     "whole numbers, some equal", lambda source, values: np.round(SOME_CONSTANT.make(source, values))

@@ -19,7 +19,6 @@ from grpo_ref.course.grading.domain.rows import (
     SOME_CONSTANT,
     Pattern,
 )
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -30,6 +29,7 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 
 ALIKE = Pattern(
     "equal within some groups",

@@ -7,9 +7,9 @@ import numpy as np
 from grpo_ref.arrays import Integers
 from grpo_ref.course.grading.domain.arguments import Context, Made, Whole
 from grpo_ref.course.grading.domain.domain import Domain, Rule
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.sampled_check import FromDomain
 
 
 def _lengths(context: Context) -> Integers:

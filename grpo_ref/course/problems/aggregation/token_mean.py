@@ -8,9 +8,9 @@ from grpo_ref import aggregation
 from grpo_ref.arrays import masked_sum
 from grpo_ref.course.grading.domain.arguments import Mask, Real
 from grpo_ref.course.grading.domain.domain import Domain
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.sampled_check import FromDomain
 
 DOMAIN = Domain(
     {

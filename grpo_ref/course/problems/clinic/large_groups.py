@@ -9,7 +9,6 @@ from grpo_ref.advantages import raw_rewards
 from grpo_ref.aggregation import token_sum
 from grpo_ref.check.mistakes import stages
 from grpo_ref.check.mistakes.toy_loop import RIGHT
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -20,6 +19,7 @@ from grpo_ref.course.grading.problem import (
     as_given,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.course.problems.bandits import A_BANDIT, BANDITS, RULES, learns_bandits, on_bandits
 from grpo_ref.learning.policies.table import scatter_add
 

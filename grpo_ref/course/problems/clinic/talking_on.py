@@ -14,7 +14,6 @@ from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import MIXED, Pattern
 from grpo_ref.course.grading.domain.source import Source
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -26,6 +25,7 @@ from grpo_ref.course.grading.problem import (
     as_given,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.learning.policies.table import policy_of
 
 SPEAKER = replace(RIGHT, walk=countdown)

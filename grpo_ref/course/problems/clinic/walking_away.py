@@ -10,7 +10,6 @@ from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import CONSTANT, LEVELS, MIXED
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -21,6 +20,7 @@ from grpo_ref.course.grading.problem import (
     as_given,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.course.problems.bandits import A_BANDIT, LEARNING_RATE, PAYOFFS, SIZES, UNIFORMS
 
 DOMAIN = Domain(

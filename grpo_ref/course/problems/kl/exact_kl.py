@@ -15,9 +15,9 @@ from grpo_ref.course.grading.domain.distributions import (
     SOME_TINY,
 )
 from grpo_ref.course.grading.domain.domain import Domain, Rule
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.sampled_check import FromDomain
 
 DOMAIN = Domain(
     {

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.course.grading.domain.domain import Domain
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -16,6 +15,7 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.course.problems.heads import (
     LARGE,
     SIZES,

@@ -6,7 +6,6 @@ import numpy as np
 
 from grpo_ref.course.grading.domain.arguments import REQUIRED, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -17,7 +16,8 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
-from grpo_ref.course.problems.tied import (
+from grpo_ref.course.grading.sampled_check import FromDomain
+from grpo_ref.course.problems.tiny_network import (
     LARGE,
     SIZES,
     central_differences,

@@ -6,7 +6,6 @@ import numpy as np
 
 from grpo_ref.course.grading.domain.arguments import REQUIRED, Range, Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain, Rule
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -18,6 +17,7 @@ from grpo_ref.course.grading.problem import (
     changing_inputs,
     copied,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.course.problems.heads import ROWS
 from grpo_ref.learning.policies import layers, table
 from grpo_ref.learning.policies.sampling import distribution_functions, inverted

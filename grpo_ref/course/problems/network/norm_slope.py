@@ -14,7 +14,6 @@ from grpo_ref.course.grading.domain.rows import (
     SCALED_ROWS,
     one_axis_before,
 )
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -25,6 +24,7 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.learning.policies import layers
 
 AXES = "N D|B T D"

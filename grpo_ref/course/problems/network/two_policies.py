@@ -12,7 +12,6 @@ from grpo_ref.check.mistakes.toy_loop import draw_tokens
 from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -24,6 +23,7 @@ from grpo_ref.course.grading.problem import (
     as_given,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.learning.policies import layers, table
 
 DOMAIN = Domain(

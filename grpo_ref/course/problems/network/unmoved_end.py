@@ -10,7 +10,6 @@ from grpo_ref.arrays import Floats
 from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, ONE_FAR_OUT
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -22,6 +21,7 @@ from grpo_ref.course.grading.problem import (
     as_given,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.learning.policies import layers, table
 
 ROWS = (MIXED, LEVELS, ONE_FAR_OUT)

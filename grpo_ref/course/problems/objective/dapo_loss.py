@@ -9,9 +9,9 @@ from grpo_ref.advantages import group_normalized
 from grpo_ref.course.grading.domain.arguments import Mask, Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import GROUPS
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.filters import mixed_groups
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DAPO

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -15,6 +14,7 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.course.problems.objective.grpo_loss import DOMAIN, HALF, LP, MASK, A, evaluated
 
 

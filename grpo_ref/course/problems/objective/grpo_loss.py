@@ -8,7 +8,6 @@ import numpy as np
 from grpo_ref.course.grading.domain.arguments import Mask, Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import CONSTANT, LEVELS, MIXED
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -19,6 +18,7 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.loss import PolicyLoss, policy_loss
 from grpo_ref.recipes import GRPO
 

@@ -9,9 +9,9 @@ import numpy as np
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain, Refusal, Rule
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, SCALED_ROWS
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Holds, Mutant, Problem, Raises, Unchanged
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.objective import grpo_objective
 
 EXAMPLE = ([1.2, 0.8, 1.1], [1.0, 1.0, 1.0], [0.9, 1.1, 1.0], [1.0, 0.5, 1.5])

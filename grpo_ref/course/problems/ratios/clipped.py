@@ -7,9 +7,9 @@ import numpy as np
 from grpo_ref import surrogates
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.sampled_check import FromDomain
 
 DOMAIN = Domain(
     {

@@ -6,9 +6,9 @@ import numpy as np
 
 from grpo_ref.course.grading.domain.arguments import Mask, Real
 from grpo_ref.course.grading.domain.domain import Domain, Rule
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.levels import token_level
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from grpo_ref.course.grading.domain.arguments import REQUIRED, Mask, Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, OFFSET_ROWS
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found_cases import found_cases
 from grpo_ref.course.grading.problem import (
     Case,
@@ -18,6 +17,7 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.course.grading.sampled_check import FromDomain
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back, scatter_add
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DAPO

@@ -7,9 +7,9 @@ import pytest
 
 from grpo_ref.course.grading.domain.arguments import Mask, Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
-from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.problem import Mutant, Problem
+from grpo_ref.course.grading.sampled_check import FromDomain
 
 
 def centered(rewards, mask, scale=1.0, first=0):

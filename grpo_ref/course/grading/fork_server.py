@@ -1,8 +1,8 @@
 """Processes that have imported NumPy and fork a fresh process for each student's file.
 
-Importing NumPy takes longer than grading most files, so it is done once. A nursery runs one student's process
-at a time, and ends it, with everything that it started, before the next one. To run several at the same time,
-several nurseries are made.
+Importing NumPy takes longer than grading most files, so it is done once. A fork server runs one student's
+process at a time, and ends it, with everything that it started, before the next one. To run several at the same
+time, there are several fork servers.
 """
 
 import atexit
@@ -22,17 +22,17 @@ from pathlib import Path
 LIBRARIES = ("numpy", "scipy")
 HERE = Path(__file__).parent
 PATIENCE = 30.0
-"""Seconds that a nursery may take to import NumPy, or to answer."""
-FREE: list["Nursery"] = []
+"""Seconds that a server may take to import NumPy, or to answer."""
+FREE: list["ForkServer"] = []
 LOCK = threading.Lock()
 
 
-class NurseryError(RuntimeError):
+class ForkServerError(RuntimeError):
     """The process that starts the students' processes does not answer."""
 
 
-class Nursery:
-    """The judge's side of a nursery. Creating it starts the process and does not wait for it."""
+class ForkServer:
+    """The judge's side of a server. Creating it starts the process and does not wait for it."""
 
     def __init__(self) -> None:
         self.owner, self.asked = os.getpid(), 0
@@ -70,7 +70,7 @@ class Nursery:
         return int(status) if status else None
 
     def close(self) -> None:
-        """End the nursery with everything in it."""
+        """End the server with everything in it."""
         self.channel.close()
         if self.owner == os.getpid():
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -83,7 +83,7 @@ class Nursery:
         try:
             socket.send_fds(self.channel, [message], descriptors)
         except OSError as error:
-            raise NurseryError(str(error)) from error
+            raise ForkServerError(str(error)) from error
         self.asked += 1
 
     def _settle(self) -> str:
@@ -93,9 +93,9 @@ class Nursery:
             try:
                 answer = self.channel.recv(64)
             except OSError as error:
-                raise NurseryError(str(error)) from error
+                raise ForkServerError(str(error)) from error
             if not answer:
-                raise NurseryError("it has ended")
+                raise ForkServerError("it has ended")
             self.asked -= answer.count(b"\n")
         return answer.decode().strip()
 
@@ -115,21 +115,21 @@ class Nursery:
         return json.dumps(settings)
 
 
-def take() -> Nursery:
-    """Return a free nursery, or a new one."""
+def take() -> ForkServer:
+    """Return a free server, or a new one."""
     with LOCK:
         while FREE:
-            nursery = FREE.pop()
-            if nursery.owner == os.getpid() and nursery.process.poll() is None:
-                return nursery
-            nursery.close()
-    return Nursery()
+            server = FREE.pop()
+            if server.owner == os.getpid() and server.process.poll() is None:
+                return server
+            server.close()
+    return ForkServer()
 
 
-def give_back(nursery: Nursery) -> None:
-    """Return a nursery to the free ones."""
+def give_back(server: ForkServer) -> None:
+    """Return a server to the free ones."""
     with LOCK:
-        FREE.append(nursery)
+        FREE.append(server)
 
 
 @atexit.register

@@ -5,7 +5,7 @@ import ast
 import pytest
 from student import ROOT
 
-from grpo_ref.course.attack.collected import FOLDER, collected, parsed
+from grpo_ref.course.attack.handwritten import FOLDER, collected, parsed
 from grpo_ref.course.problems import PROBLEMS
 
 NAMES = sorted(

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.course.grading.found_cases import FoundCases, Input, try_input
+from grpo_ref.course.grading.input_checks import Candidate, Rights, domain_of, rights_of
 from grpo_ref.course.grading.problem import Calls, Check, Failure, Problem, Raised, Submission
-from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, rights_of
 
 NOISE = 1e-12
 """If all numbers of a right value are smaller than this and not all are 0, they may be rounding errors of

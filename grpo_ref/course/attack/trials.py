@@ -12,9 +12,9 @@ from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, symbol
 from grpo_ref.course.grading.found_cases import Input
 from grpo_ref.course.grading.judge import difference
+from grpo_ref.course.grading.limits import Limits
 from grpo_ref.course.grading.problem import Calls, Check, Problem, Raised
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
-from grpo_ref.course.grading.sandbox_interface import Limits
 
 RUNNER = Path(__file__).with_name("runner.py")
 SECONDS = 1.0

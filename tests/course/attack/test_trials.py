@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from grpo_ref.course.attack.bench import AGREES, UNTRIED, WRONG, Bench, deviation
+from grpo_ref.course.attack.trials import AGREES, UNTRIED, WRONG, Bench, deviation
 from grpo_ref.course.grading.found_cases import Input
 
 INPUTS = [
