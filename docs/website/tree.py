@@ -33,6 +33,7 @@ def _chapters() -> dict[str, str]:
 COPIED = {
     **{f"docs/tutorials/{name}.md": f"tutorials/{name}" for name in AUDIENCES},
     **{f"docs/{name}.md": name for name in (*AUDIENCES, *REFERENCE)},
+    **_folder("decisions"),
     **_folder("derivation"),
     **_folder("handout"),
     **_folder("howto"),
@@ -57,7 +58,7 @@ BELOW = {
     "tutorials/researcher": ("researcher",),
     **{
         f"{name}/index": tuple(page for page in _folder(name).values() if page != f"{name}/index")
-        for name in ("derivation", "handout", "howto")
+        for name in ("decisions", "derivation", "handout", "howto")
     },
 }
 """Page -> the pages below it in the navigation."""
@@ -72,6 +73,7 @@ MORE = (
     "speed",
     "glossary",
     "package_map",
+    "decisions/index",
     *ROOT_PAGES.values(),
     *FOLDER_PAGES.values(),
 )
