@@ -1,8 +1,8 @@
 """Processes that have imported NumPy and fork a fresh process for each student's file.
 
 Importing NumPy takes longer than grading most files, so it is done once. A fork server runs one student's
-process at a time, and ends it, with everything that it started, before the next one. To run several at the same
-time, there are several fork servers.
+process at a time, and ends it, with everything that it started, before the next one. To run several at the
+same time, there are several fork servers.
 """
 
 import atexit
