@@ -161,7 +161,7 @@ def kernels(snapshot: Snapshot) -> None:
     """Record every public function that finds all that it reads in the batch."""
     batch = everything()
     functions = {"grpo_objective": grpo_ref.grpo_objective, "clip_by_norm": clip_by_norm}
-    for namespace in NAMESPACES.split():
+    for namespace in NAMESPACES:
         functions |= inspect.getmembers(import_module(f"grpo_ref.{namespace}"), inspect.isfunction)
     for name, kernel in functions.items():
         known = {*inspect.getfullargspec(kernel).kwonlyargs} & {*REQUIRED}

@@ -8,7 +8,7 @@ class Limits:
     """Limits on time, memory and output.
 
     Attributes:
-      seconds: wall-clock time of one call, in seconds.
+      seconds: wall-clock time of one call, in seconds. In grading, `Problem.seconds` replaces it.
       impatient_seconds: wall-clock time of each call after one call has timed out.
       rest: wall-clock time that remains for all calls together after one call has timed out.
       total: wall-clock time of all calls together.
