@@ -38,9 +38,7 @@ from grpo_ref.fast.many_seeds import train_many
 from grpo_ref.learning.optim import clip_by_norm
 
 SENTENCES = "text exhibit source says title name why wrong diagnosis printed warnings".split()
-NAMESPACES = (
-    """rewards filters advantages levels surrogates penalties aggregation corrections diversity""".split()
-)
+NAMESPACES = "rewards filters advantages levels surrogates penalties aggregation corrections diversity"
 DECIMALS = r"-?\d+\.\d{4,}(?:e[+-]?\d+)?"
 """Numbers among sentences that were computed: nobody writes so many digits."""
 REQUIRED = {"threshold": 0.1, "keep": 2, "beta": 0.5, "tokens": 7.0}
@@ -161,7 +159,7 @@ def kernels(snapshot: Snapshot) -> None:
     """Record every public function that finds all that it reads in the batch."""
     batch = everything()
     functions = {"grpo_objective": grpo_ref.grpo_objective, "clip_by_norm": clip_by_norm}
-    for namespace in NAMESPACES:
+    for namespace in NAMESPACES.split():
         functions |= inspect.getmembers(import_module(f"grpo_ref.{namespace}"), inspect.isfunction)
     for name, kernel in functions.items():
         known = {*inspect.getfullargspec(kernel).kwonlyargs} & {*REQUIRED}

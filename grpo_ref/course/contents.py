@@ -17,8 +17,6 @@ from grpo_ref.listing import LateMapping
 
 HINTS = 3
 """Number of hints of every exercise: a question, the tool that helps, nearly the solution."""
-FORMER_NAMES = {"advantages/centred": "advantages/centered"}
-"""Ids of earlier versions, which occur in students' progress files -> current ids."""
 CHECKOUTS: list[Path] = []
 """Folders whose packages are part of the course in this process, whether they are installed or not."""
 

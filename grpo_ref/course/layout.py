@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES, OURS, exercises_in, source_of
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, OURS, exercises_in, source_of
 
 SOLUTIONS, STYLES = Path("solutions"), Path("tests") / "course" / "styles"
 """Folders of a checkout with the model answers, and with the right answers in other styles."""
@@ -41,12 +41,6 @@ def page_of(chapter: str) -> Path:
     '04_kl/README.md'
     """
     return folder_of(chapter) / "README.md"
-
-
-def former_files_of(name: str) -> list[Path]:
-    """Return the paths of an exercise's file in earlier versions: without a number, or with a former name."""
-    names = [name, *(former for former, now in FORMER_NAMES.items() if now == name)]
-    return [folder_of(each.split("/")[0]) / f"{each.split('/')[1]}.py" for each in names]
 
 
 def exercise_at(path: Path) -> str | None:

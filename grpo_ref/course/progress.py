@@ -15,7 +15,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from grpo_ref.course.contents import FORMER_NAMES
 from grpo_ref.files import free_name, replace_text
 
 NAME = "progress.txt"
@@ -63,8 +62,7 @@ class Progress:
         return strange
 
     def _read_line(self, line: str) -> bool:
-        first, *rest = line.split()
-        match [FORMER_NAMES.get(first, first), *rest]:
+        match line.split():
             case [problem, "points", value] if value.replace(".", "", 1).isdecimal():
                 self.reached(problem, float(value))
             case [problem, "hints", value] if value.isdecimal():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from grpo_ref.course.contents import CHAPTERS, source_at
 from grpo_ref.course.grading.statement import starter
-from grpo_ref.course.layout import SOLUTIONS, file_of, former_files_of, model_answer, support_files
+from grpo_ref.course.layout import SOLUTIONS, file_of, model_answer, support_files
 from grpo_ref.course.pages import pages
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.workbook import Workbook
@@ -35,11 +35,15 @@ def starter_of(name: str) -> str:
 
 
 def fill(workbook: Workbook) -> Filled:
-    """Write all exercises, their pages, and the files for pytest. Files that a student has changed are kept.
+    """Write all exercises, their pages and the files for pytest; keep files that a student has changed.
 
-    A file that an earlier version wrote to another path is moved to its current path first.
+    A file whose exercise has a new number is renamed first, unless the new name is taken.
     """
-    _move_former(workbook)
+    for name in PROBLEMS:
+        path = workbook.path(name)
+        for other in sorted(path.parent.glob(f"[0-9][0-9]_{name.split('/')[1]}.py")):
+            if not path.exists():
+                other.replace(path)
     progress, written, upgraded, kept = workbook.progress, 0, 0, 0
     for name, (path, content) in _texts(workbook).items():
         present = path.read_bytes() if path.exists() else None
@@ -109,19 +113,6 @@ def _texts_of_checkout(workbook: Workbook, root: Path) -> dict[str, tuple[Path, 
     texts = {name: starter(PROBLEMS[name], text).encode() for name, text in answers.items()}
     files = {name: (workbook.path(name), text) for name, text in texts.items()}
     return files | _pages(workbook, source.chapters)
-
-
-def _move_former(workbook: Workbook) -> None:
-    """Rename files of earlier versions, which have no number or another one, to their current names.
-
-    If a file of the current name exists already, both are kept.
-    """
-    for name in PROBLEMS:
-        path = workbook.path(name)
-        numbered = sorted(path.parent.glob(f"[0-9][0-9]_{name.split('/')[1]}.py"))
-        for former in (*(workbook.folder / each for each in former_files_of(name)), *numbered):
-            if former.is_file() and not path.exists():
-                former.replace(path)
 
 
 def is_untouched(workbook: Workbook, name: str) -> bool:

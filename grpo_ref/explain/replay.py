@@ -21,8 +21,6 @@ RTOL = 1e-6
 """Default relative tolerance of a case."""
 NEEDED = ("id", "trainer", "call", "config", "given")
 """Fields that every case must have."""
-OLD = {"kind", "params"}
-"""Fields that only cases of the old format had."""
 NUMBERS = ("loss", "grad_logp", "value")
 """Numbers that are compared, besides the metrics."""
 UNGROUPED = ("weights", "num_items_in_batch")
@@ -116,8 +114,6 @@ def _problem(case: Any) -> str:
     if not isinstance(case, dict):
         return f"expected an object, got {type(case).__name__}"
     missing = [name for name in NEEDED if name not in case]
-    if missing and set(case) & OLD:
-        return f"this is the old format; a case says by itself what it is, in {', '.join(NEEDED[1:])}"
     return f"it has no {' and no '.join(missing)}" if missing else ""
 
 

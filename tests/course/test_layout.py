@@ -33,18 +33,6 @@ def test_chapters_are_numbered_in_their_order():
     assert folders == {f"{number:02}_{chapter}" for number, chapter in enumerate(CHAPTERS, start=1)}
 
 
-def test_a_student_who_began_with_an_earlier_version_keeps_work_and_points(tmp_path):
-    """Files had no numbers, and one exercise was spelled differently."""
-    (tmp_path / "02_advantages").mkdir()
-    (tmp_path / "02_advantages" / "centred.py").write_text("mine\n")
-    (tmp_path / "progress.txt").write_text("advantages/centred points 1\n")
-    workbook = Workbook(tmp_path, pytest.fail)
-    fill(workbook)
-    assert workbook.path("advantages/centered").read_text() == "mine\n"
-    assert not (tmp_path / "02_advantages" / "centred.py").exists()
-    assert workbook.progress.points == {"advantages/centered": 1.0}
-
-
 def test_a_file_moves_with_the_number_of_its_exercise(tmp_path):
     """As when a later version puts an exercise before it."""
     (tmp_path / "04_kl").mkdir()

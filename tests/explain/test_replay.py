@@ -311,7 +311,6 @@ def test_without_old_log_probabilities_every_ratio_is_1():
     np.testing.assert_allclose(values[[0, 1, 3], 0, 0, 0], [0.5, 0.125, 0.5], rtol=1e-12)
 
 
-OLD = {"id": "trl_grpo_token", "kind": "loss", "params": {"loss_type": "grpo"}, "mask": "alive"}
 STRANGE = {
     "no JSON": ("{", "expected a JSON file"),
     "no object": ("[]", "expected a JSON object with 'inputs' and 'cases'"),
@@ -320,10 +319,6 @@ STRANGE = {
     "inputs nowhere": ({"inputs": "nowhere.json", "cases": []}, "nowhere.json: expected a JSON file"),
     "cases that are no list": ({"inputs": INPUTS, "cases": {}}, "expected 'cases' to be a list, got dict"),
     "a case that is none": ({"inputs": INPUTS, "cases": [3]}, "case 0: expected an object, got int"),
-    "the old format": (
-        {"inputs": INPUTS, "cases": [OLD]},
-        "case 0: this is the old format; a case says by itself what it is, in trainer, call, config, given",
-    ),
     "a case without a call": (
         {"inputs": INPUTS, "cases": [LOSS, {name: LOSS[name] for name in LOSS if name != "call"}]},
         "case 1: it has no call",

@@ -12,7 +12,7 @@ from grpo_ref.course.classroom.entries import Entry, Unreadable, entries, top_fo
 from grpo_ref.course.classroom.needed_names import given
 from grpo_ref.course.classroom.notebook import code_of
 from grpo_ref.course.classroom.submitters import Submitter, submitters
-from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES
+from grpo_ref.course.contents import CHAPTERS, EXERCISES
 from grpo_ref.course.layout import folder_of
 from grpo_ref.course.problems import PROBLEMS
 
@@ -33,9 +33,8 @@ MOST_NOTES = 20
 NOBODY = "unnamed"
 """The student to whom files without a name belong."""
 CHAPTER_FOLDERS = {str(folder_of(chapter)) for chapter in CHAPTERS} | set(CHAPTERS)
-NAMES = {former.split("/")[1]: name for former, name in FORMER_NAMES.items()}
-NAMES |= {name.split("/")[1]: name for name in EXERCISES}
-"""Last part of an exercise's id, current or former -> the id."""
+NAMES = {name.split("/")[1]: name for name in EXERCISES}
+"""Last part of an exercise's id -> the id."""
 FUNCTIONS = Counter(PROBLEMS[name].function for name in EXERCISES)
 BY_FUNCTION = {PROBLEMS[name].function: name for name in EXERCISES if FUNCTIONS[PROBLEMS[name].function] == 1}
 """Name of a function that only one exercise requests -> the id of the exercise."""

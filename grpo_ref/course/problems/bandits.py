@@ -96,13 +96,6 @@ def on_bandits(loop: ToyLoop, **settings: Any) -> Callable[..., Any]:
     return train
 
 
-def draw_bandits(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    """Sample a few updates on two prompts of different difficulty."""
-    shape = (size, 2, size + 1)
-    payoffs = rng.integers(0, 3, (*shape, 3)) + 5.0 * np.arange(2)[:, None, None]
-    return payoffs, rng.random(shape), rng.uniform(0.5, 2.0)
-
-
 def learns_bandits(train: Callable[..., Any]) -> str | None:
     """Return None if both prompts' best arms have probability above 0.9 after 150 updates."""
     rng = np.random.default_rng(0)
