@@ -116,7 +116,7 @@ def knows(params):
 
 
 at_first = knows(before)
-print("probabilities:", at_first.mean(0).round(2))
+print("probabilities:", *(f"{p:.2f}" for p in at_first.mean(0)))
 because = "Only units and tens must be computed. The form is always the same, and the rest can be read off or copied."
 print(how_far(guess_unknown, (at_first.mean(0) < 0.7).sum(), because))
 token_probabilities({"after imitation": at_first.mean(0)}, places)
@@ -200,7 +200,7 @@ said(after)
 # %%
 # yours: nearly the same
 at_last = knows(after)
-print("probabilities:", at_last.mean(0).round(2))
+print("probabilities:", *(f"{p:.2f}" for p in at_last.mean(0)))
 token_probabilities({"after imitation": at_first.mean(0), "after GRPO": at_last.mean(0)}, places)
 
 # %% [markdown]
