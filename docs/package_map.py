@@ -19,7 +19,7 @@ LAYERS = """
     validation
     loss
     learning
-    tasks fast
+    tasks fast history
     training
     check
     plots
@@ -95,6 +95,7 @@ DOCUMENTED = {
     "learning.config": "",
     "learning.state": "TrainState Update initial_state",
     "training": "",
+    "history": "",
     "learning.runs": "",
     "fast.many_seeds": "",
     "explain.report": "",

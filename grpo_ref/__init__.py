@@ -10,7 +10,7 @@ The version of the package.   (grpo_ref.version)
 `grpo_objective`: the GRPO objective of one group in one function, complete in itself.   (grpo_ref.objective)
   grpo_objective  Clipped surrogate of one group minus an explicit KL penalty; larger is better.
 
-Loss and gradient of every recipe, in four lines.   (grpo_ref.loss)
+Loss and gradient of every recipe, in one formula.   (grpo_ref.loss)
   policy_loss               Return the loss of a recipe on one batch, with its gradient written by hand.
   policy_loss_from_rewards  Apply a whole recipe: from the rewards of a batch to the loss and its gradient.
 
@@ -37,7 +37,9 @@ The tasks. Each is a small file that builds an automaton and its verifier.   (gr
 Training on a task: `train` returns the whole history, `iter_train` yields one update after another.   (grpo_ref.training)
   train       Train policies on a task and return the history of the run.
   iter_train  Train until config.updates updates are done, yielding after each.
-  History     A finished training run: the metrics of every update and the final state.
+
+The history of a finished training run: its metrics as a sequence, a table or text.   (grpo_ref.history)
+  History  A finished training run: the metrics of every update and the final state.
 
 The settings of a training run: sizes, step sizes and schedules. The recipe is not one of them.   (grpo_ref.learning.config)
   config_for  Return the settings that suit a task, with your changes.

@@ -1,17 +1,17 @@
-"""Loss and gradient of every recipe, in four lines.
+"""Loss and gradient of every recipe, in one formula.
 
 The surrogate and the penalty are two Terms, each with a value, a slope and a direct part. Call them gain and
-penalty. The same bracket combines all three parts:
+penalty. The same weighted difference combines all three parts:
 
-    bracket(x) = W c gain.x - V kl_coef penalty.x        for x = value, slope, direct
+    weighted(x) = W c gain.x - V kl_coef penalty.x        for x = value, slope, direct
 
-    loss       = -Σ bracket(value)
-    gradient   = -(level(bracket(slope)) + bracket(direct))        with respect to log_probs
+    loss        = -Σ weighted(value)
+    gradient    = -(level(weighted(slope)) + weighted(direct))        with respect to log_probs
 
 W are the weights of the aggregation, c is the product of the corrections, and V are the weights of the
 penalty, in most recipes the same as W. The level is a symmetric matrix, so the backward pass calls the same
-function as the forward pass. The sign changes only here: recipes maximize the bracket, and optimizers
-minimize the loss.
+function as the forward pass. The sign changes only here: recipes maximize Σ weighted(value), and
+optimizers minimize the loss.
 
 `policy_loss` starts from advantages, `policy_loss_from_rewards` from rewards. Both check their arguments and
 measure the metrics. `differentiate` is the mathematics.
@@ -112,7 +112,7 @@ def policy_loss(
 
       | metric                   | meaning                                                                |
       |--------------------------|------------------------------------------------------------------------|
-      | `clip_low`, `clip_high`  | shares of the tokens that are clipped, below and above ratio 1         |
+      | `clip_low`, `clip_high`  | share of all tokens that are clipped with a ratio below 1 / above 1    |
       | `approx_kl`              | KL between old and current policy, estimated in nats per token         |
       | `ess`                    | effective sample size, as a share of the tokens                        |
       | `ratio_min`, `ratio_max` | the extreme ratios after the level                                     |
@@ -191,9 +191,9 @@ def policy_loss_from_rewards(
       log_probs, mask, recipe, max_length, group_size: as in `policy_loss`.
       rewards: (..., P, G) one per completion, as the verifier gave them.
       ended: (..., P, G) true where a completion ended by itself. Default: where it is shorter than
-        max_length.
+        max_length; a completion that ends exactly there counts as cut off; pass `ended` to avoid this.
       tokens: (..., P, G, T) token ids; a recipe that rejects duplicates reads them.
-      components, weights: (..., P, G, K) rewards per criterion and their (K,) weights, for GDPO.
+      components, weights: (..., P, G, C) rewards per criterion and their (C,) weights, for GDPO.
       step_rewards, step_ends: (..., P, G, T) rewards of steps and where steps end, for process supervision.
       inputs: further arguments of `policy_loss`: old_log_probs, ref_log_probs and so on.
 
@@ -222,10 +222,10 @@ def policy_loss_from_rewards(
     xp = array_namespace(arrays["log_probs"])
     present = is_set(arrays["mask"])
     lengths = xp.sum(xp.astype(present, xp.int64), axis=TOKENS)
-    longest = arrays["mask"].shape[TOKENS] if max_length is None else max_length
+    budget = arrays["mask"].shape[TOKENS] if max_length is None else max_length
     if arrays["ended"] is None:
-        arrays["ended"] = lengths < longest
-    batch = SimpleNamespace(**arrays | {"mask": present}, lengths=lengths, max_length=longest)
+        arrays["ended"] = lengths < budget
+    batch = SimpleNamespace(**arrays | {"mask": present}, lengths=lengths, max_length=budget)
 
     # 1. Which groups take part, and which completions (or tokens) of these?
     admitted = recipe.admit(batch)
@@ -277,9 +277,9 @@ class Differentiated(NamedTuple):
 def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True) -> Differentiated:
     """Return the losses and the gradient of a batch, without the checks and metrics of `policy_loss`.
 
-        bracket(x) = W c gain.x - V kl_coef penalty.x        for x = value, slope, direct
-        losses     = -bracket(value)
-        gradient   = -(level(bracket(slope)) + bracket(direct))        with respect to log_probs
+        weighted(x) = W c gain.x - V kl_coef penalty.x        for x = value, slope, direct
+        losses      = -weighted(value)
+        gradient    = -(level(weighted(slope)) + weighted(direct))        with respect to log_probs
 
     Args:
       batch: (..., P, G, T) arrays with cleared padding, as `batch_of` makes them.
@@ -322,16 +322,16 @@ def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True
     W = recipe.aggregate(batch)
     V = W if recipe.penalty_aggregate is None or recipe.kl_coef == 0.0 else recipe.penalty_aggregate(batch)
 
-    def bracket(of_gain: Array | float, of_penalty: Array | float) -> Array:
+    def weighted(of_gain: Array | float, of_penalty: Array | float) -> Array:
         """Return W c gain - V kl_coef penalty, for the value, the slope or the direct part."""
-        weighted = W * (of_gain * correction if applies_correction else of_gain)
-        return weighted - recipe.kl_coef * V * of_penalty if recipe.kl_coef != 0.0 else weighted
+        difference = W * (of_gain * correction if applies_correction else of_gain)
+        return difference - recipe.kl_coef * V * of_penalty if recipe.kl_coef != 0.0 else difference
 
-    # The four lines. The level's matrix is symmetric, so the level itself passes the slope back to the
-    # tokens.
-    losses = -bracket(gain.value, penalty.value)
-    slope = bracket(gain.slope, penalty.slope)
-    direct = bracket(gain.direct, penalty.direct)
+    # Loss and gradient of every recipe in four lines: losses, slope, direct, gradient. The level's matrix is
+    # symmetric, so the level itself passes the slope back to the tokens.
+    losses = -weighted(gain.value, penalty.value)
+    slope = weighted(gain.slope, penalty.slope)
+    direct = weighted(gain.direct, penalty.direct)
     gradient = -(recipe.level(slope * inside_limits, batch.mask) + direct)
     return Differentiated(losses, where_mask(batch.mask, gradient), batch, gain, penalty)
 

@@ -5,8 +5,7 @@ read. It supports every recipe and metric. `fast.many_seeds` is several times fa
 common recipes and few metrics.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from grpo_ref.arrays import Floats
 from grpo_ref.fast.many_seeds import train_many
 from grpo_ref.fast.measures import fast_metrics
 from grpo_ref.fast.supported import why_not
+from grpo_ref.history import History
 from grpo_ref.learning.arguments import check_arguments, check_metrics
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.loop import plain_loop
@@ -27,59 +27,8 @@ from grpo_ref.recipes import Recipe
 from grpo_ref.tasks import TASKS
 from grpo_ref.validation import recipe_of
 
-MOST_TOKENS = 256
-"""Largest vocabulary for the fast loop, which visits it token by token. Above it the plain loop is faster."""
-SHOWN = ("reward", "entropy", "kl", "grad_norm")
-"""The metrics that a printed history shows."""
-ROWS = 10
-"""The number of updates that a printed history shows."""
-
-
-@dataclass(frozen=True, eq=False)
-class History(Sequence[Mapping[str, Floats]]):
-    """A finished training run: the metrics of every update and the final state.
-
-    A history is a sequence with one entry per update, each a mapping from metric to (S,) values, one per
-    seed. So it can be drawn with `grpo_ref.plots.plot_dynamics({"GRPO": history}, "run.png")`. `columns()`
-    suits `pandas.DataFrame`, and `print(history)` shows a table.
-
-    Attributes:
-      task: name of the task.
-      recipe: the algorithm.
-      config: sizes, step sizes and number of updates.
-      metrics: name -> (U, S) array, one row per update and one column per seed.
-      state: after the last update; `iter_train(..., state=history.state)` continues from it.
-    """
-
-    task: str
-    recipe: Recipe
-    config: TrainConfig
-    metrics: Mapping[str, Floats]
-    state: TrainState
-
-    def __len__(self) -> int:
-        return self.config.updates
-
-    def __getitem__(self, update: Any) -> Any:
-        if isinstance(update, slice):
-            return [self[index] for index in range(*update.indices(len(self)))]
-        return {name: values[update] for name, values in self.metrics.items()}
-
-    def columns(self) -> dict[str, Floats]:
-        """Return the columns of the run's table: "update", then the mean of each metric over the seeds."""
-        means = {name: values.mean(axis=1) for name, values in self.metrics.items()}
-        return {"update": np.arange(1, len(self) + 1)} | means
-
-    def __str__(self) -> str:
-        names = [name for name in SHOWN if name in self.metrics] or list(self.metrics)[: len(SHOWN)]
-        table = self.columns()
-        rows = np.unique(np.linspace(0, len(self) - 1, min(ROWS, len(self))).astype(int))
-        lines = [f"{self.task}: {len(self)} updates, means of {self.config.seeds} seeds"]
-        lines.append("update" + "".join(f"{name:>12}" for name in names))
-        lines += [f"{row + 1:6d}" + "".join(f"{table[name][row]:12.3f}" for name in names) for row in rows]
-        return "\n".join(lines)
-
-    __repr__ = __str__
+LARGEST_VOCABULARY = 256
+"""The fast loop is for a table with a vocabulary of at most 256 tokens. Above it the plain loop is faster."""
 
 
 def train(
@@ -93,7 +42,7 @@ def train(
     """Train policies on a task and return the history of the run.
 
     Args:
-      task: the task to learn, as in TASKS["names"](goal="alternates"), or its name in `TASKS`.
+      task: the task to learn, as in TASKS["arithmetic"](largest=3), or its name in `TASKS`.
       recipe: the algorithm, or its name in `RECIPES`.
       metrics: names of the metrics to record, as in ("reward",). Default: all.
       policy: the kind of policy: a table, or a network that `pretrain` has made.
@@ -112,7 +61,8 @@ def train(
     """
     task = TASKS[task]() if isinstance(task, str) else task
     recipe = recipe_of(recipe)
-    # A table of logits has settings of its own. "" means the kind of policy that suits the task.
+    # `config_for` has special defaults for a table. "" means the defaults of the kind of policy that suits
+    # the task.
     config = config_for(task, "table" if policy is TABLE else "", **settings)
     per_update: list[Mapping[str, Floats]] = []
     state = None
@@ -136,10 +86,10 @@ def iter_train(
     """Train until config.updates updates are done, yielding after each.
 
     The plain loop supports everything. The fast loop, `train_many`, runs if `metrics` is given, the fast loop
-    computes all of these metrics (`fast_metrics`), the fast loop supports the recipe (`why_not`), the policy
-    is a table of at most 256 tokens, and the arrays are NumPy's. Both loops use the same random numbers.
-    Their curves are the same up to rounding: about 1e-10, or more if many steps on a batch magnify the
-    difference.
+    computes all of these metrics (`fast_metrics`), the fast loop supports the recipe (`why_not` finds no
+    reason against it), the policy is a table with a vocabulary of at most 256 tokens, and the arrays are
+    NumPy's. Both loops use the same random numbers. Their curves are the same up to rounding: about 1e-10, or
+    more if many steps on a batch magnify the difference.
 
     Without `metrics`, iter_train always uses the plain loop; then two runs with the same seed give identical
     bits.
@@ -148,14 +98,15 @@ def iter_train(
       task: the task to learn.
       recipe: the algorithm, or its name in `RECIPES`.
       config: sizes and step sizes.
-      state: where to continue, from either device and either loop. Default: the task's reference policy.
+      state: where to continue. It may come from the CPU or a GPU, and from either loop. Default: the task's
+        reference policy.
       metrics: names of the metrics to compute, as in ("reward",). Default: all.
       policy: the kind of policy: a table, or a network that `pretrain` has made.
 
     Returns:
       An iterator of Update(metrics, state). The metrics, name -> (S,), are NumPy arrays, one number per run;
-      the state is on the task's device. All metrics are those of `learning.curves.METRICS`, and the mean of
-      each of the task's criteria by its name.
+      the state is on the task's device. By default the metrics are all of `learning.curves.METRICS`, plus the
+      mean of each of the task's criteria, under the criterion's name.
 
     Raises:
       TypeError: if an argument is not of its type, as when two are swapped.
@@ -163,7 +114,8 @@ def iter_train(
         does not fit the task.
       MemoryError: if a network is so large that the machine could not hold an update.
       FloatingPointError: after an update that leaves parameters which are not finite, as when the learning
-        rate is too large; it is not yielded. Also where the weights have become too large for a network.
+        rate is too large, or, on the CPU, if a network's weights are so large that numbers inside it
+        overflow. This update is not yielded.
 
     >>> from grpo_ref import GRPO, TASKS, config_for, iter_train
     >>> task = TASKS["bandit"]()
@@ -174,11 +126,13 @@ def iter_train(
     """
     recipe = recipe_of(recipe) if isinstance(recipe, str) else recipe
     check_arguments(task, recipe, config, state, policy)
+    # An update frees large arrays. Returning this memory to the system and fetching it again took a third of
+    # the time of a run.
     keep_freed_memory()
     if metrics is None:
         return plain_loop(task, recipe, config, state, policy)
     wanted = check_metrics(task, metrics)
-    small = policy is TABLE and task.transitions.shape[1] <= MOST_TOKENS
+    small = policy is TABLE and task.transitions.shape[1] <= LARGEST_VOCABULARY
     if small and set(wanted) <= set(fast_metrics(task)) and not why_not(task, recipe, config, state):
         return train_many(task, recipe, config, state, metrics=wanted)
     return plain_loop(task, recipe, config, state, policy, wanted)

@@ -58,7 +58,7 @@ def test_the_plain_loop_is_taken_elsewhere(metrics, recipe, settings):
 
 def test_a_large_vocabulary_takes_the_plain_loop(monkeypatch):
     monkeypatch.setattr(training, "train_many", None)
-    task = TASKS["bandit"](arms=training.MOST_TOKENS + 1)
+    task = TASKS["bandit"](arms=training.LARGEST_VOCABULARY + 1)
     config = config_for(task, updates=1, seeds=2)
     plain = list(plain_loop(task, GRPO, config))
     assert_same_bits(iter_train(task, GRPO, config, metrics=("reward",)), plain, ("reward",))

@@ -17,9 +17,9 @@ from grpo_ref import (
     train,
 )
 from grpo_ref.explain.explanation import Report
+from grpo_ref.history import History
 from grpo_ref.learning.state import Update
 from grpo_ref.loss import PolicyLoss
-from grpo_ref.training import History
 
 assert_type(RECIPES["grpo"], Recipe)
 assert_type(GRPO, Recipe)
