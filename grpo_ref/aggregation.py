@@ -4,9 +4,10 @@ Averaging is linear, so an aggregation is an array of weights W, and the loss is
 and Dr. GRPO differ, among other parts, in W.
 
 Padding (mask 0) has weight 0. If a completion has no token with mask 1, because it is empty or a filter
-rejected it, it has no weight. `count_empty` says whether such a completion is counted in n, the number of
-completions by which the others are divided. Each run (an index on the axes before the last three) is a
-separate batch. In the formulas, m is the mask, and [condition] is 1 if the condition is true and 0 otherwise.
+rejected it, it has no weight. In the formulas with n, the loss of a batch is divided by n, the number of
+completions. `count_empty` says whether n includes a completion without tokens. Axes before the last three are
+independent runs. Each run is normalized by itself. m is the mask, and [condition] is 1 if the condition is
+true and 0 otherwise.
 """
 
 from grpo_ref.arrays import BATCH, GROUP, PROMPTS, TOKENS, Array, array_namespace, as_floating, at_least
@@ -44,8 +45,8 @@ def token_mean(mask: Array, *, eps: float = 0.0) -> Array:
     Returns:
       (P, G, T) weights that sum to 1, or to 0 if no token is left.
 
-    verl "token-mean"; TRL "bnpo", and "dapo" where one batch is one step. After Yu et al. 2025, DAPO
-    (arXiv:2503.14476).
+    verl "token-mean"; TRL "bnpo", and "dapo" if each generation batch is trained in one optimizer step. After
+    Yu et al. 2025, DAPO (arXiv:2503.14476).
     """
     mask = as_floating(mask)
     return mask / (at_least(array_namespace(mask).sum(mask, axis=BATCH, keepdims=True), 1.0) + eps)

@@ -6,8 +6,9 @@ average; `truncated` and `masked` limit ρ to avoid very large weights. Other co
 stale completions (`off_policy_mask`), tokens with a low entropy (`top_entropy`), or a whole batch
 (`early_stop`).
 
-Every kernel returns (..., P, G, T) weights. A recipe multiplies the weights of all its corrections; the
-product is called c. In the formulas, [condition] is 1 if the condition is true and 0 otherwise.
+Every kernel (a plain function that a recipe uses as a part) returns (..., P, G, T) weights. A recipe
+multiplies the weights of all its corrections; the product is called c. In the formulas, [condition] is 1 if
+the condition is true and 0 otherwise.
 """
 
 import math
@@ -17,7 +18,7 @@ from grpo_ref.arrays import BATCH, TOKENS, Array, array_namespace, is_set, maske
 from grpo_ref.levels import token_level
 
 ROUNDING = 1e-15
-"""Largest rounding error of a quantile's position in float64, per token."""
+"""Tolerance, per token, for rounding in `position` in `_quantile`."""
 
 
 def truncated(
@@ -50,7 +51,8 @@ def truncated(
         result of verl, OpenRLHF and RLinf, which do not check for NaN.
 
     Returns:
-      (P, G, T) weights; 1 on padding under `token_level`.
+      (P, G, T) weights. On padding ρ is 1 at every level of `grpo_ref.levels`, so the weight there is 1, or
+      the nearer bound if 1 is outside the bounds.
 
     Raises:
       ValueError: if the bounds are out of order.
@@ -207,8 +209,8 @@ def early_stop(log_ratio: Array, mask: Array, *, max_ratio: float = 5.0) -> Arra
     Returns:
       (P, G, T), for each run all 0 or all 1.
 
-    RLinf's Megatron actor. It drops only the current micro-batch, and its penalty too. For the penalty see
-    `unless_stopped` in `grpo_ref.explain.dialects.rlinf.kernels`.
+    RLinf's Megatron actor. RLinf drops only the current micro-batch, and drops its penalty as well. Here the
+    penalty stays; to drop it too, see `unless_stopped` in `grpo_ref.explain.dialects.rlinf.kernels`.
     """
     xp = array_namespace(log_ratio, mask)
     mean = masked_mean(xp.exp(log_ratio), mask, axis=BATCH, keepdims=True)
@@ -220,8 +222,8 @@ def unlikely_under_reference(ref_log_probs: Array) -> Array:
 
         w = 1 - πref(t)
 
-    Dr. GRPO, as its paper defines it, has no such weights. It removes the std and the length, see
-    `group_centered` and `fixed_length`.
+    A book chapter (below) calls this Dr. GRPO. The Dr. GRPO paper has no such weights: it removes the std and
+    the length, see `group_centered` and `fixed_length`.
 
     Args:
       ref_log_probs: (P, G, T) in nats.

@@ -87,8 +87,9 @@ def all_completions(rewards: Array) -> Array:
 def ended_completions(ended: Array) -> Array:
     """Keep the completions that ended by themselves (DAPO's overlong filtering).
 
-    The tokens of truncated completions enter neither the loss nor its denominator. Their rewards still enter
-    the statistics of the group.
+    The tokens of truncated completions enter neither the loss nor its denominator (whether the completion
+    itself is counted: `count_empty` of the aggregation). Their rewards still enter the statistics of the
+    group.
 
     Args:
       ended: (P, G) True where the completion ended by itself.

@@ -5,15 +5,15 @@ KL(πθ ‖ πref). But training uses the gradient of the *estimate*, and for so
 gradient of this KL. "Unbiased" below refers to the KL at one position, given the tokens before it, and not to
 the KL of whole completions.
 
-| estimator             | value          | slope in log πθ | on-policy, the expected gradient is       |
-|-----------------------|----------------|-----------------|-------------------------------------------|
-| k1                    | v              | 1               | 0                                         |
-| k2 (also called mse)  | v² / 2         | v               | that of KL(πθ ‖ πref): unbiased           |
-| k3 (low_var_kl)       | e⁻ᵛ - 1 + v    | 1 - e⁻ᵛ         | that of KL(πref ‖ πθ), the other way round |
-| absolute              | abs v          | sign v          | twice that of the total variation         |
-| weighted_k1           | r v            | r (1 + v)       | unbiased, off-policy too                  |
-| weighted_k3           | r (e⁻ᵛ - 1 + v) | r v            | unbiased, off-policy too                  |
-| straight_through      | any            | v               | unbiased                                  |
+| estimator            | value           | derivative in log πθ | on-policy, the expected gradient is        |
+|----------------------|-----------------|----------------------|--------------------------------------------|
+| k1                   | v               | 1                    | 0                                          |
+| k2 (also called mse) | v² / 2          | v                    | that of KL(πθ ‖ πref): unbiased            |
+| k3 (low_var_kl)      | e⁻ᵛ - 1 + v     | 1 - e⁻ᵛ              | that of KL(πref ‖ πθ), the other way round |
+| absolute             | abs v           | sign v               | twice that of the total variation          |
+| weighted_k1          | r v             | r (1 + v)            | unbiased, off-policy too                   |
+| weighted_k3          | r (e⁻ᵛ - 1 + v) | r v                  | unbiased, off-policy too                   |
+| straight_through     | any             | v                    | unbiased                                   |
 
 r is the importance ratio πθ/πold. Values are non-negative for k2, k3 and absolute. The estimates are in
 nats per token. Schulman 2020, "Approximating KL divergence", names k1, k2 and k3.
@@ -67,7 +67,7 @@ def k1(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.in
     """
     v = log_probs - ref_log_probs
     xp = array_namespace(v)
-    return Term(value=clamp(v, max_log_ratio), direct=_slope_inside(xp.ones_like(v), v, max_log_ratio))
+    return Term(value=clamp(v, max_log_ratio), direct=_derivative_inside(xp.ones_like(v), v, max_log_ratio))
 
 
 def k2(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.inf) -> Term:
@@ -86,7 +86,7 @@ def k2(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.in
     """
     v = log_probs - ref_log_probs
     clamped_log_ratio = clamp(v, max_log_ratio)
-    direct = _slope_inside(clamped_log_ratio, v, max_log_ratio)
+    direct = _derivative_inside(clamped_log_ratio, v, max_log_ratio)
     return Term(value=0.5 * clamped_log_ratio**2, direct=direct)
 
 
@@ -104,8 +104,8 @@ def k3(
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
       max_log_ratio: v is limited to ± this; none in TRL, 20 in verl and RLinf, 40 in Open Instruct.
-      max_value: then the value is limited to this; none in TRL and Open Instruct, 10 in verl and RLinf. The
-        derivative is 0 beyond either limit.
+      max_value: upper limit of the value, applied after max_log_ratio; none in TRL and Open Instruct, 10 in
+        verl and RLinf. The derivative is 0 beyond either limit.
 
     Returns:
       Term of (P, G, T) arrays; the derivative is in `direct`.
@@ -116,8 +116,8 @@ def k3(
     v = log_probs - ref_log_probs
     clamped_log_ratio = clamp(v, max_log_ratio)
     value = _k3_value(clamped_log_ratio)
-    slope = _slope_inside(-array_namespace(v).expm1(-clamped_log_ratio), v, max_log_ratio)
-    return Term(value=clamp(value, max_value), direct=_slope_inside(slope, value, max_value))
+    derivative = _derivative_inside(-array_namespace(v).expm1(-clamped_log_ratio), v, max_log_ratio)
+    return Term(value=clamp(value, max_value), direct=_derivative_inside(derivative, value, max_value))
 
 
 def absolute(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.inf) -> Term:
@@ -139,7 +139,7 @@ def absolute(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = m
     """
     v = log_probs - ref_log_probs
     xp = array_namespace(v)
-    return Term(value=abs(clamp(v, max_log_ratio)), direct=_slope_inside(xp.sign(v), v, max_log_ratio))
+    return Term(value=abs(clamp(v, max_log_ratio)), direct=_derivative_inside(xp.sign(v), v, max_log_ratio))
 
 
 def weighted_k1(
@@ -189,7 +189,7 @@ def straight_through(
 
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
-      estimator: the kernel that gives the value.
+      estimator: a kernel (a plain function that a recipe uses as a part). It gives the value.
 
     Returns:
       Term of (P, G, T) arrays; `direct` is v = log πθ - log πref.
@@ -222,9 +222,9 @@ def _weighted(term: Term, log_ratio: Array) -> Term:
     return Term(value=ratio * term.value, slope=ratio * term.value, direct=ratio * term.direct)
 
 
-def _slope_inside(slope: Array, value: Array, limit: float) -> Array:
-    """Derivative of clamp(value): the slope inside the limits, 0 outside."""
+def _derivative_inside(derivative: Array, value: Array, limit: float) -> Array:
+    """Derivative of clamp(value): that of the value inside the limits, 0 outside."""
     if math.isinf(limit):
-        return slope
-    xp = array_namespace(slope, value)
-    return xp.where(is_inside(value, limit), slope, 0.0)
+        return derivative
+    xp = array_namespace(derivative, value)
+    return xp.where(is_inside(value, limit), derivative, 0.0)

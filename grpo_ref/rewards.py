@@ -19,7 +19,8 @@ def soft_overlong_punishment(lengths: Array, max_length: int, *, buffer: float =
         ((L - B) - |o|) / B      for L - B < |o| <= L
         -1                       for |o| > L            L the budget, B = buffer L
 
-    DAPO adds it to rewards of +1 and -1. For rewards of 1 and 0, half of it (weight 0.5) has the same effect.
+    DAPO adds it to rewards of +1 and -1. For rewards of 1 and 0, half of it (weight=0.5 in `soft_overlong`)
+    has the same effect.
 
     Args:
       lengths: (P, G) tokens of each completion.

@@ -14,12 +14,10 @@ from grpo_ref.arrays import Array
 class Term(NamedTuple):
     """A value per token, with its derivative.
 
-    A value can depend on the policy in two ways, and each has its own part of the derivative:
+    Each recipe has a level: a function that maps the token log-ratios to the log-ratios that the parts see
+    (see `grpo_ref.levels`). For the sum of all values:
 
-        d value / d log_probs  =  level(slope) + direct
-
-    The level of a recipe decides whether each token has its own ratio (PPO) or all tokens of a completion
-    share one (GSPO), see `grpo_ref.levels`.
+        d Σ value / d log_probs  =  level(slope) + direct
 
     Attributes:
       value: (..., P, G, T) the value of each token.
@@ -56,8 +54,9 @@ class Batch:
     | `top_old_log_probs` | (..., P, G, T, K) | log π of these K tokens under the old policy           |
     | `correction`        | (..., P, G, T)    | the product of the recipe's corrections                |
 
-    The four from `entropies` to `top_old_log_probs` are None if omitted. The loss itself fills in the
-    `log_ratio` after the level, and the `correction`.
+    The four from `entropies` to `top_old_log_probs` are None if omitted. `batch_of` sets `log_ratio` to
+    log_probs - old_log_probs. `differentiate` replaces it by the level's result, within the recipe's limits,
+    which every part reads. It also sets `correction`.
     """
 
     log_probs: Array
@@ -84,11 +83,11 @@ class Completions:
       states: (..., P, G, T) state of the task's automaton in which each token was chosen; 0 on padding.
       tokens: (..., P, G, T) the chosen tokens; 0 on padding.
       mask: (..., P, G, T) True up to and including the token that ended the completion.
-      ended: (..., P, G) True if the completion ended by itself, also if its last token is the last one of the
-        budget. False if the budget cut the completion off.
-      components: (..., P, G, K) one reward per criterion of the task.
+      ended: (..., P, G) True if the completion ended by itself, even exactly on the last token of the budget.
+        False if the budget cut the completion off.
+      components: (..., P, G, C) one reward per criterion of the task.
       rewards: (..., P, G) the weighted sum of the components.
-      weights: (K,) the weight of each component.
+      weights: (C,) the weight of each component.
       max_length: the generation budget in tokens.
       step_rewards: (..., P, G, T) the reward of the step that ends at a token, for process supervision. None
         unless the recipe reads it.

@@ -4,7 +4,7 @@
 |-------------|------------------------------------------------------------------------------------|
 | `group`     | (..., P, G), from the rewards of the completion's own group                        |
 | `batch`     | (..., P, G), with a mean or a scale taken from the whole batch                     |
-| `criteria`  | from several criteria, (..., P, G, K), each normalized before they are summed      |
+| `criteria`  | from several criteria, (..., P, G, C), each normalized before they are summed      |
 | `per_token` | (..., P, G, T), whitened over the tokens, discounted, or from the rewards of steps |
 | `moments`   | means and standard deviations, which the others share                             |
 

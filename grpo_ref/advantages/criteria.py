@@ -1,6 +1,6 @@
 """Advantages from several criteria: each criterion's rewards are normalized before they are summed.
 
-components (..., P, G, K), one reward per criterion -> (..., P, G), or (..., P, G, T)
+components (..., P, G, C), one reward per criterion -> (..., P, G), or (..., P, G, T)
 """
 
 from grpo_ref.advantages.batch import batch_normalized
@@ -19,8 +19,8 @@ def normalized_then_summed(
     If the criteria were summed first, the one with the largest std would dominate.
 
     Args:
-      components: (P, G, K) one reward per criterion.
-      weights: (K,) the weight of each criterion.
+      components: (P, G, C) one reward per criterion.
+      weights: (C,) the weight of each criterion.
       ddof, eps: as in `group_normalized`, for both normalizations; TRL has 1 and 1e-4.
       whiten: if true, apply the last step, the normalization over all completions of the batch. TRL always
         does.
@@ -55,8 +55,8 @@ def normalized_then_whitened(
         aᵢ = Σₖ wₖ (rᵢₖ - meanₖ) / (stdₖ + eps),   Aᵢₜ = (aᵢ - mean) / √(var + 1e-8)    over the tokens
 
     Args:
-      components: (P, G, K) one reward per criterion.
-      weights: (K,) the weight of each criterion.
+      components: (P, G, C) one reward per criterion.
+      weights: (C,) the weight of each criterion.
       mask: (P, G, T) 1 on completion tokens.
       ddof, eps: of the normalization in the group; 1 and 1e-6 in verl, which computes in float32.
       keep_singletons: as in `group_normalized`, for each criterion.

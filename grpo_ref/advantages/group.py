@@ -1,4 +1,4 @@
-"""Advantages from the group alone: one per completion, whatever the other prompts of the batch gave.
+"""Advantages from the group alone, one per completion. The other prompts of the batch have no influence.
 
 Aᵢ = function of the rewards r of the G completions of one prompt,    rewards (..., P, G) -> (..., P, G)
 """
@@ -109,7 +109,7 @@ def leave_one_out(rewards: Array, *, keep_singletons: bool = False) -> Array:
 
 
 def length_weighted(rewards: Array, lengths: Array, *, keep_singletons: bool = True) -> Array:
-    """Reward minus the group's mean weighted by length, the baseline of least variance: OPO.
+    """Reward minus a baseline: the mean in which each completion counts by its length (OPO).
 
         Aᵢ = rᵢ - Σⱼ |oⱼ| rⱼ / Σⱼ |oⱼ|
 
@@ -119,7 +119,7 @@ def length_weighted(rewards: Array, lengths: Array, *, keep_singletons: bool = T
       keep_singletons: if true, a group of one keeps its reward, as in verl. If false, it gets 0.
 
     Returns:
-      (P, G). A larger group without any token keeps its rewards.
+      (P, G). A group of two or more whose completions are all empty keeps its rewards.
 
     Hao et al. 2025, OPO (arXiv:2505.23585); verl `compute_opo_outcome_advantage`.
     """
@@ -164,7 +164,9 @@ def ranked(rewards: Array, *, largest: float = 2.0) -> Array:
 
 
 def normal_scores(rewards: Array) -> Array:
-    """Ranks as quantiles of the normal distribution: only the order counts, most of all at its two ends.
+    """Ranks as quantiles of the normal distribution.
+
+    Only the order counts; steps between neighbouring ranks are largest near the best and the worst.
 
         Aᵢ = quantile(1 - (rankᵢ - 1/2) / G),   rank 1 the best; equal rewards share the mean of their ranks
 

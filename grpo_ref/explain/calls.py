@@ -87,7 +87,7 @@ def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamesp
     Args:
       dialect: dialect of the trainer.
       config: configuration in the trainer's keys.
-      record: rewards (P, G), or components (P, G, K) with weights (K,), or both; mask (P, G, T).
+      record: rewards (P, G), or components (P, G, C) with weights (C,), or both; mask (P, G, T).
 
     Returns:
       "value" (P, G) or (P, G, T).

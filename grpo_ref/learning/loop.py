@@ -6,12 +6,12 @@ This is the loop to read. `_update` is one update of GRPO from top to bottom:
     4. steps             5. gradient of the logits     6. optimizer
 
 There are two other loops. `fast.many_seeds` gives the same curves several times faster, for the usual recipes
-and without most metrics; `training.train` chooses between it and this one. The toy loop in
-`check.mistakes.toy_loop` is made of exchangeable stages, for the exercises that train.
+and without most metrics; `training.train` chooses between it and this one. The other is the toy loop in
+`check.mistakes.toy_loop`. Its stages can be exchanged one by one; the exercises that train use it.
 
 The loop runs where the task's arrays are: on the host or, after `to_device`, on a GPU. On a GPU, an update
-moves its random numbers there in one transfer and its metrics back in another. A round of resampling needs
-one more transfer each way, and a step of a recipe that reads noise needs one more to the GPU.
+moves its random numbers there in one transfer and its metrics back in another. Each round of resampling adds
+one transfer in each direction. If the recipe reads noise, each step adds one transfer to the GPU.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -47,11 +47,14 @@ from grpo_ref.recipes import Recipe
 from grpo_ref.types import Completions
 
 FINITE = "finite"
-"""Name under which the loop reports, beside the metrics, that the parameters of a run are finite."""
+"""Key, among the metrics, of the check that a run's parameters are finite.
+
+It is removed before the metrics are yielded.
+"""
 STEP_METRICS = tuple(name for name in LOSS_METRICS if name != "kl")
 """Metrics of `policy_loss` that the loop records. Its KL is an estimate; the loop computes the exact one."""
 TOP_K = 20
-"""Number of most likely tokens of a state that a recipe can read; TRL's divergence_topk."""
+"""In each state, a recipe can read this many of the most likely tokens; TRL's divergence_topk."""
 
 
 class Training(NamedTuple):
@@ -79,8 +82,8 @@ def plain_loop(
       task: the task to learn.
       recipe: the algorithm.
       config: sizes and step sizes.
-      state: the state to continue from, of either device and either loop. Default: a new run, which starts at
-        the reference policy.
+      state: the state to continue from. It may come from the CPU or a GPU, and from either loop. Default: a
+        new run, which starts at the reference policy.
       policy: the kind of policy, which says what the parameters mean.
       metrics: names of the metrics to record. Default: all.
 
@@ -90,8 +93,8 @@ def plain_loop(
 
     Raises:
       ValueError: if the state belongs to another policy, task or optimizer, or cannot be continued.
-      FloatingPointError: after an update that leaves parameters which are not finite, or if the weights of a
-        network have become too large. This update is not yielded.
+      FloatingPointError: after an update that leaves parameters which are not finite, or, on the CPU, if a
+        network's weights are so large that numbers inside it overflow. This update is not yielded.
     """
     xp = array_namespace(task.ref_logits)
     state = to_device(starting_state(task, config, state, policy), xp)
@@ -128,7 +131,7 @@ def plain_loop(
 def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[Metrics, TrainState]:
     """Sample a batch, compute its advantages, take the optimizer's steps; return metrics and next state.
 
-    Shapes: S runs, P prompts, G completions per prompt, T tokens, V tokens in the vocabulary.
+    Shapes: S runs, Q prompts of the task, P prompts of the batch, G completions per prompt, T tokens.
     """
     task, recipe, config, policy, generators, names = training
     actor = policy.at(state.params, config.temperature)
@@ -136,8 +139,9 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
     # 1. Which prompts? (S, Q) probabilities. They are constant, unless prompts are filtered by pass rate.
     probs = prompt_probs(task, config, state, actor, generators)
 
-    # 2. Sample a group of completions for each prompt, and evaluate their tokens. `old` is the policy that
-    # sampled them: here sampler and trainer are one program, so there is no mismatch between them.
+    # 2. Sample a group of completions for each prompt, and evaluate their tokens. `old` holds the batch
+    # evaluated under the policy that sampled it. Sampler and trainer are one program here, so there is no
+    # mismatch between them.
     batch = draw(
         task,
         actor,
@@ -150,15 +154,15 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
 
     # The metrics describe the batch before any filter, so that recipes can be compared. A trainer that logs
     # the filtered batch reports other rewards.
-    of_batch = {*names, "entropy"} if config.entropy_target else names
-    metrics = curves.of_batch(task, batch, old, reference, of_batch)
+    batch_metric_names = {*names, "entropy"} if config.entropy_target else names
+    metrics = curves.of_batch(task, batch, old, reference, batch_metric_names)
 
     # 3a. Filter. Dynamic sampling (DAPO) resamples rejected groups, with new prompts, for a few rounds.
     # Groups that are still rejected then are masked out below. The filter reads the rewards before shaping.
     first, kept = batch, recipe.keep(batch)
     for _ in range(0 if recipe.keep.kernel is all_groups else config.resamples):
         resampled = redraw(task, actor, generators, batch, replace_groups=~kept, prompt_probs=probs)
-        if resampled is batch:
+        if resampled is batch:  # no group was rejected
             break
         batch, kept = resampled, recipe.keep(resampled)
     if batch is not first:
@@ -178,28 +182,29 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
     # together. The advantages do not change: they were computed on the whole batch.
     optimizer = optimizer_of(config)
     params, moments = state.params, state.optimizer
-    log: list[Metrics] = []
-    for part in slices(config.prompts, config.minibatches) * config.epochs:
-        # The current policy. In the first step it is still `old`, so every ratio is exactly 1.
-        tokens, mask = batch.tokens[:, part], ready.mask[:, part]
+    step_metrics: list[Metrics] = []
+    for minibatch in slices(config.prompts, config.minibatches) * config.epochs:
+        # The current policy. In the first step it is still that of `old`, so every ratio is exactly 1.
+        tokens, mask = batch.tokens[:, minibatch], ready.mask[:, minibatch]
         now = old
-        if log:
+        is_first_step = not step_metrics
+        if not is_first_step:
             actor = policy.at(params, config.temperature)
-        if log or config.minibatches > 1:
-            now = actor.visit(task, batch.prompts[:, part], batch.states[:, part], tokens)
+        if not is_first_step or config.minibatches > 1:
+            now = actor.visit(task, batch.prompts[:, minibatch], batch.states[:, minibatch], tokens)
 
         # 5. The gradient of the logits: first with respect to the log-probability of each sampled token, then
         # with respect to the logits of its state, through d log π(a) / d logits = onehot(a) - π.
         loss, token_gradient, measured = policy_loss(
             now.log_probs,
-            ready.advantages[:, part],
+            ready.advantages[:, minibatch],
             mask,
             recipe=recipe,
-            old_log_probs=ready.old_log_probs[:, part],
-            ref_log_probs=ready.ref_log_probs[:, part],
+            old_log_probs=ready.old_log_probs[:, minibatch],
+            ref_log_probs=ready.ref_log_probs[:, minibatch],
             max_length=task.max_length,
             metrics=[name for name in STEP_METRICS if name in names],
-            **_rare_inputs(training, now, old, part),
+            **_rare_inputs(training, now, old, minibatch),
         )
         gradient = pull_back(
             token_gradient, now.states, tokens, now.policy.probs, temperature=config.temperature
@@ -214,7 +219,7 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
         gradient = actor.pull_back(now, gradient)
         gradient, norm = clip_by_norm(gradient, config.max_grad_norm)
         params, moments = optimizer.step(params, gradient, moments)
-        log.append(measured | {"loss": loss, "grad_norm": norm})
+        step_metrics.append(measured | {"loss": loss, "grad_norm": norm})
 
     after = TrainState(
         update=state.update + 1,
@@ -225,7 +230,7 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
         prompt_probs=probs,
         generators=states_of(generators),
     )
-    return metrics | curves.over_steps(log), after
+    return metrics | curves.over_steps(step_metrics), after
 
 
 def _evaluate(task: Task, batch: Completions, actor: Actor, ref: Actor | None) -> tuple[Visited, Visited]:
@@ -283,7 +288,7 @@ def prepare(
     )
 
 
-def _rare_inputs(training: Training, now: Visited, old: Visited, part: slice) -> dict[str, Any]:
+def _rare_inputs(training: Training, now: Visited, old: Visited, minibatch: slice) -> dict[str, Any]:
     """Return the inputs that few recipes read: token entropies, random numbers and the most likely tokens."""
     reads, states = training.recipe.reads, old.states
     xp = array_namespace(states)
@@ -291,18 +296,19 @@ def _rare_inputs(training: Training, now: Visited, old: Visited, part: slice) ->
     if "entropies" in reads:
         inputs["entropies"] = gather_states(now.policy.entropies(), now.states)
     if "noise" in reads:
-        # Sampled for the whole batch in every step, so that a number does not depend on the minibatches.
+        # In each step the draw has the size of the whole batch, whatever the minibatch. So every step
+        # uses the same amount of random numbers.
         noise = np.stack([generator.random(states.shape[1:]) for generator in training.generators])
-        inputs["noise"] = to_device(noise, xp)[:, part]
+        inputs["noise"] = to_device(noise, xp)[:, minibatch]
     if "top_log_probs" in reads:
         # The K tokens that are most likely under the old policy, for both policies. The sort is stable, so
         # that tokens with equal probabilities have the same order on every device.
         most_likely = xp.argsort(-old.policy.probs, axis=-1, stable=True)[..., :TOP_K]
         runs = xp.arange(len(most_likely))[:, None, None, None]
-        top = most_likely[runs, states[:, part]]
+        top = most_likely[runs, states[:, minibatch]]
         for name, policy, rows in (
             ("top_log_probs", now.policy, now.states),
-            ("top_old_log_probs", old.policy, states[:, part]),
+            ("top_old_log_probs", old.policy, states[:, minibatch]),
         ):
             inputs[name] = xp.take_along_axis(policy.log_probs[runs, rows], top, axis=-1)
     return inputs

@@ -42,10 +42,10 @@ class Task:
       max_length: generation budget in tokens.
       ref_logits: (N, V) logits of the initial policy, which is also the reference.
       verify: function from prompts (..., P), tokens (..., P, G, T) and mask (..., P, G, T) to rewards
-        (..., P, G, K), one per criterion. If it reads tables, they must be arguments of a functools.partial:
+        (..., P, G, C), one per criterion. If it reads tables, they must be arguments of a functools.partial:
         so they are moved to a GPU together with the task.
       criteria: names of the K criteria.
-      weights: (K,) weight of each criterion in the reward. A criterion of weight 0 is measured only.
+      weights: (C,) weight of each criterion in the reward. A criterion of weight 0 is measured only.
       verify_steps: function with the arguments of `verify` that returns rewards and ends of steps, two
         (..., P, G, T), for process supervision. Default: a completion is one step, with its reward.
       prompt_tokens: (Q, L) the prompts as tokens, for a network. If None, only a table can be trained.

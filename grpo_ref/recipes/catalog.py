@@ -133,7 +133,8 @@ GSPO = replace(
 # GSPO with a separate gradient for each token.
 GSPO_TOKEN = replace(GSPO, surrogate=slot(gspo_token, clip_low=3e-4, clip_high=4e-4))
 
-# GSPO without the division by the length of the completion, and with wider bounds.
+# GSPO with a sum over the tokens of a completion instead of their mean (the ratio stays length-normalized),
+# and with wider bounds.
 LUSPO = replace(
     GSPO,
     surrogate=slot(clipped, clip_low=2e-3, clip_high=2.5e-3),
@@ -143,8 +144,8 @@ LUSPO = replace(
 
 # ---- soft and detached weights -------------------------------------------------------------------
 
-# DAPO without its reward shaping and its filter. The ratio is a constant weight, so clipped tokens keep a
-# gradient.
+# DAPO without its reward shaping and its filter. No gradient flows through the ratio (stop-gradient), so
+# clipped tokens keep a gradient.
 CISPO = replace(
     DAPO,
     reward=slot(task_reward),
@@ -166,8 +167,8 @@ VESPO = replace(
 
 # ---- a divergence for a trust region -------------------------------------------------------------
 
-# CISPO, but tokens are dropped if a divergence is too large: total variation or KL, of this token against any
-# other token, or over the top K tokens.
+# CISPO, but tokens are dropped if a divergence is too large. The divergence is the total variation (TV) or
+# the KL. It is taken either over two outcomes, this token or not this token, or over the top K tokens.
 DPPO_TV = replace(
     CISPO, surrogate=slot(dppo_tv), source="Divergence proximal policy optimization (arXiv:2602.04879)"
 )
@@ -213,7 +214,7 @@ RLOO = replace(
     source="Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)",
 )
 
-# No group: the advantages are standardized over all tokens of the batch. The same weight for every token, no
+# No group: `discounted` also standardizes over all tokens of the batch. The same weight for every token, no
 # KL penalty.
 REINFORCE_PP = replace(
     GRPO,

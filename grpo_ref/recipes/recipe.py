@@ -25,6 +25,8 @@ from grpo_ref.filters import all_completions
 class Slot:
     """A kernel with its settings, to be called with one record instead of many arrays.
 
+    A part is stored as a `Slot`, except the level, which is a plain function.
+
     >>> import numpy as np
     >>> from grpo_ref import group_normalized
     >>> part = slot(group_normalized, ddof=0, eps=0.0)
@@ -176,7 +178,10 @@ class Recipe:
     def weights(
         self, mask: Array, *, max_length: int | None = None, correction: Array | None = None
     ) -> Array:
-        """Return the weights W of the loss, before corrections and filters.
+        """Return the aggregation's weights W.
+
+        They are not multiplied by the corrections; `correction` matters only to an aggregation that reads it
+        (`kept_token_mean`).
 
         Args:
           mask: (..., P, G, T) 1 on completion tokens.
@@ -195,8 +200,8 @@ class Recipe:
         mask = as_floating(mask)
         if correction is None and "correction" in self.aggregate.reads:
             correction = array_namespace(mask).ones_like(mask)
-        longest = mask.shape[TOKENS] if max_length is None else max_length
-        return self.aggregate(mask=mask, max_length=longest, correction=correction)
+        budget = mask.shape[TOKENS] if max_length is None else max_length
+        return self.aggregate(mask=mask, max_length=budget, correction=correction)
 
     def parts(self) -> dict[str, str]:
         """Return the parts by name as readable text; optional parts only if they differ from the default."""

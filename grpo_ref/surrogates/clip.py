@@ -67,7 +67,7 @@ def dual_clipped(
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
       clip_low, clip_high: as in `clipped`.
-      max_ratio: the cap of the ratio for tokens with A < 0, > 1. In verl it is clip_ratio_c, 3.0 and always
+      max_ratio: > 1; the cap of the ratio for tokens with A < 0. In verl it is clip_ratio_c, 3.0 and always
         on; in TRL it is `delta`.
 
     Returns:
@@ -82,10 +82,10 @@ def dual_clipped(
         raise ValueError(f"max_ratio: expected a number > 1, got {max_ratio}")
     xp = array_namespace(log_ratio, advantages)
     ppo_term = clipped(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
-    too_likely = (advantages <= 0.0) & (xp.exp(log_ratio) > max_ratio)
+    beyond_cap = (advantages <= 0.0) & (xp.exp(log_ratio) > max_ratio)
     return Term(
-        value=xp.where(too_likely, max_ratio * advantages, ppo_term.value),
-        slope=xp.where(too_likely, 0.0, ppo_term.slope),
+        value=xp.where(beyond_cap, max_ratio * advantages, ppo_term.value),
+        slope=xp.where(beyond_cap, 0.0, ppo_term.slope),
     )
 
 
@@ -120,22 +120,23 @@ def two_sided_clipped(
     """
     if not max_ratio > 1.0:
         raise ValueError(f"max_ratio: expected a number > 1, got {max_ratio}")
-    upper, cap = min(clip_high, max_ratio - 1.0), max(1.0 + clip_high, max_ratio)
-    return dual_clipped(log_ratio, advantages, clip_low=clip_low, clip_high=upper, max_ratio=cap)
+    width_high, cap = min(clip_high, max_ratio - 1.0), max(1.0 + clip_high, max_ratio)
+    return dual_clipped(log_ratio, advantages, clip_low=clip_low, clip_high=width_high, max_ratio=cap)
 
 
 def geometric_mean_clipped(
     log_ratio: Array, advantages: Array, mask: Array, *, clip_low: float = 0.4, clip_high: float = 0.4
 ) -> Term:
-    """Each token's log-ratio is clipped, then their geometric mean is the ratio of the completion: GMPO.
+    """Each token's ratio is clipped in log space. The geometric mean is the ratio of the completion (GMPO).
 
         s = A exp(1/|o| Σₜ zₜ),   zₜ = min(log rₜ, clip_high) where A > 0,  max(log rₜ, -clip_low) where A < 0
 
     All tokens of a completion have the same value s. Because each log-ratio is clipped in the direction of
     the advantage, no single token can dominate the mean.
 
-    The derivative already contains the mean over the completion. Use an aggregation that gives all tokens of
-    a completion the same weight, such as `sequence_mean_token_mean`.
+    All |o| tokens have the value s, and the log-ratio of one token changes each of them by s/|o|. So the
+    slope of a token is the sum of these, s. This holds only if all tokens of a completion have the same
+    weight, as with `sequence_mean_token_mean`.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold, token by token, in nats.

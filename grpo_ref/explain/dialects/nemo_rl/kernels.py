@@ -301,7 +301,7 @@ def compared_after_filter(
 
     Args:
       rewards: (P, G) after shaping, one row per prompt.
-      components, weights: (P, G, K) and (K,). Their weighted sum is the reward used by the filter.
+      components, weights: (P, G, C) and (C,). Their weighted sum is the reward used by the filter.
       leave_one_out, normalized: as in `compared_with_others`.
       source: as in `varied_inside`.
       limits: as in `limited`.
@@ -331,7 +331,7 @@ def each_compared_then_summed(
         aᵢ = Σₖ wₖ compared(rₖ)ᵢ,   A = (a - mean) / std    over the completions of the batch
 
     Args:
-      components: (P, G, K) one reward per criterion, in the order of their names; shaping does not touch them.
+      components: (P, G, C) one reward per criterion, in the order of their names; shaping does not touch them.
       reward_weights: adv_estimator.reward_weights; one is for all.
       leave_one_out, normalized: as in `compared_with_others`.
       source, target: as in `less_overlong`, for every criterion.
@@ -362,7 +362,7 @@ def each_compared_after_filter(
     """Compute `each_compared_then_summed` for only the completions that `others_differ` keeps.
 
     Args:
-      components, weights: (P, G, K) and (K,), whose weighted sum is the reward that is filtered by.
+      components, weights: (P, G, C) and (C,), whose weighted sum is the reward that is filtered by.
       reward_weights, leave_one_out, normalized, source, target, limits: as in `each_compared_then_summed`.
 
     Returns:

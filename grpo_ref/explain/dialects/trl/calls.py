@@ -252,7 +252,7 @@ def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamesp
     Args:
       dialect: dialect of TRL.
       config: configuration in its keys.
-      record: rewards (P, G), or components (P, G, K) with weights (K,); mask (P, G, T).
+      record: rewards (P, G), or components (P, G, C) with weights (C,); mask (P, G, T).
 
     Returns:
       "value" (P, G).
@@ -275,7 +275,7 @@ def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamesp
 
 
 def functions(record: SimpleNamespace) -> tuple[Array, Array]:
-    """Return the score of each reward function, (P, G, K), and its weight, (K,).
+    """Return the score of each reward function, (P, G, C), and its weight, (C,).
 
     A plain sum counts as one function.
     """

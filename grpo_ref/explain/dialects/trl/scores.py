@@ -68,8 +68,8 @@ def scored_then_summed(components: Array, weights: Array, *, ddof: int = 1, eps:
         Aᵢ = (sᵢ - mean(s)) / (std(s) + eps),    s = Σₖ wₖ (rₖ - mean(rₖ)) / (std(rₖ) + eps)
 
     Args:
-      components: (P, G, K) one reward per function, NaN for None.
-      weights: (K,) weights of the functions.
+      components: (P, G, C) one reward per function, NaN for None.
+      weights: (C,) weights of the functions.
       ddof, eps: as in `normalized_then_summed`.
 
     Returns:
@@ -103,7 +103,7 @@ def scored_sum(components: Array) -> Array:
     """Sum the rewards of the functions that returned a score.
 
     Args:
-      components: (P, G, K) one reward per function, NaN for None.
+      components: (P, G, C) one reward per function, NaN for None.
 
     Returns:
       (P, G), NaN where no function returned a score.
