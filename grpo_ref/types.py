@@ -55,8 +55,8 @@ class Batch:
     | `correction`        | (..., P, G, T)    | the product of the recipe's corrections                |
 
     The four from `entropies` to `top_old_log_probs` are None if omitted. `batch_of` sets `log_ratio` to
-    log_probs - old_log_probs. `differentiate` replaces it by the level's result, within the recipe's limits,
-    which every part reads. It also sets `correction`.
+    log_probs - old_log_probs. `differentiate` replaces it by the level's result, within the recipe's limits.
+    The parts read this result. `differentiate` also sets `correction`.
     """
 
     log_probs: Array

@@ -127,7 +127,9 @@ def two_sided_clipped(
 def geometric_mean_clipped(
     log_ratio: Array, advantages: Array, mask: Array, *, clip_low: float = 0.4, clip_high: float = 0.4
 ) -> Term:
-    """Each token's ratio is clipped in log space. The geometric mean is the ratio of the completion (GMPO).
+    """Each token's ratio is clipped in log space: GMPO.
+
+    The geometric mean of the clipped ratios is the ratio of the completion.
 
         s = A exp(1/|o| Σₜ zₜ),   zₜ = min(log rₜ, clip_high) where A > 0,  max(log rₜ, -clip_low) where A < 0
 
