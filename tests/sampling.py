@@ -6,21 +6,33 @@ file: `make test` takes at most four minutes on two cores.
 """
 
 KEEP_EVERY = {
-    # notebooks and tutorials are executed as a whole
+    # notebooks, tutorials and guides are executed as a whole
     "tests/test_notebooks.py": 0,
     "tests/test_tutorials.py": 0,
     "tests/test_contributing.py": 0,
-    # one configuration in many
-    "tests/explain/test_convert.py": 12,
+    "tests/test_handout.py": 4,
+    "tests/test_teach.py": 4,
+    # many configurations, answers and claims of one kind
+    "tests/explain/test_conversion.py": 12,
     "tests/explain/test_replay.py": 12,
-    # claims and their mutants
-    "tests/lab/test_claims.py": 10,
-    "tests/lab/test_network_claims.py": 10,
-    # processes and WebAssembly
-    "tests/course/test_sandbox.py": 6,
+    "tests/explain/commands/test_parity.py": 4,
+    "tests/lab/test_claims.py": 12,
+    "tests/lab/test_network_claims.py": 12,
     "tests/course/test_right_answers.py": 8,
-    "tests/course/test_pytest_plugin.py": 6,
+    "tests/course/test_problems.py": 4,
+    "tests/learning/policies/test_memory.py": 6,
+    # processes and WebAssembly
+    "tests/course/grading/test_wasm.py": 12,
+    "tests/course/test_sandbox.py": 6,
+    "tests/course/test_pytest_plugin.py": 8,
+    "tests/course/test_packages.py": 4,
+    "tests/course/commands/test_watch.py": 6,
+    "tests/course/commands/test_grade_class.py": 6,
+    "tests/course/classroom/test_cluster.py": 0,
+    "tests/lab/framework/test_cluster.py": 0,
+    "tests/test_cli.py": 4,
     "tests/web/test_command.py": 0,
+    "tests/web/test_judge.py": 0,
 }
 
 
