@@ -43,7 +43,7 @@ def test_explain_knows_every_trainer_and_tells_mistakes(visit):
     page.select_option("#trainer", "verl")
     page.fill("#config", "actor:\n  clip_ratio_hihg: 0.3\n  clip_ratio_low: 0.1\n")
     page.click("#run")
-    said(page, "This configuration cannot be explained.")
+    said(page, "This configuration cannot be explained; see the message below.")
     told = "verl has no key 'actor.clip_ratio_hihg' (did you mean 'clip_ratio_high'?)"
     assert page.inner_text("#report") == told
     page.check("#skip")

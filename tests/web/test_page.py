@@ -224,7 +224,7 @@ def test_work_goes_out_as_the_files_that_pytest_grades_and_comes_back(page, exer
     assert page.inner_text("#moved") == "Opened: 1 exercise. Not an exercise: 1 file."
     assert "np.expm1(-v)" in page.inner_text(".cm-content")
     page.set_input_files("#import", [tmp_path / "notes.py", tmp_path / "notes.py"])
-    page.wait_for_function("document.getElementById('moved').textContent.includes('over: 0')")
+    page.wait_for_function("document.getElementById('moved').textContent.includes('Opened: 0')")
     (tmp_path / "spoiled.zip").write_text("no zip")
     page.set_input_files("#import", [tmp_path / "spoiled.zip"])
     page.wait_for_function("document.getElementById('moved').textContent.includes('cannot be read')")
