@@ -148,7 +148,8 @@ def test_hooks_follow_the_format_of_pre_commit():
     clientlib = pytest.importorskip(
         "pre_commit.clientlib", reason="the format of hooks needs the package pre-commit"
     )
-    clientlib.load_config(ROOT / ".pre-commit-config.yaml")
+    config = clientlib.load_config(ROOT / ".pre-commit-config.yaml")  # raises if the format is wrong
+    assert config["repos"]
 
 
 def test_the_container_builds_what_make_sets_up():
