@@ -32,6 +32,14 @@ def test_the_report_is_that_of_the_command(text):
     assert report["warnings"] == "2 warnings"
 
 
+def test_a_shell_script_is_read():
+    report = explained(
+        "trl", "B=0.04\nif true; then L=dr_grpo; fi\ntrl grpo \\\n  --loss_type $L --beta $B\n", False
+    )
+    traps = [each["text"] for each in report["pieces"] if each["kind"] == "trap"]
+    assert traps[0].startswith("! Dr. GRPO that still divides by the std; without it")
+
+
 @pytest.mark.parametrize("trainer", DIALECTS)
 def test_every_trainer_has_defaults(trainer):
     assert explained(trainer, "", False)["pieces"][0]["text"] == f"{trainers()[trainer]} computes"

@@ -355,10 +355,10 @@ def _of_log(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
     """Yield the launch of each command. Unknown programs count only if no known trainer is started."""
-    try:
-        from grpo_ref.explain.launch.shell import read_shell
-    except ImportError as error:
-        raise ValueError("it is a shell script, which cannot be read here: paste the keys alone") from error
+    from grpo_ref.explain.launch.shell import (
+        read_shell,
+    )  # only for scripts, so that other files are read sooner
+
     script = read_shell(text, beside)
     notes = [f"Line {note.line}: {note.text}" for note in script.notes]
     strangers = []

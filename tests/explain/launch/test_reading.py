@@ -1,7 +1,6 @@
 """From a file of any kind to the training that it launches."""
 
 import json
-import sys
 
 import pytest
 
@@ -219,14 +218,6 @@ def test_a_version_in_the_output_of_a_notebook_is_none_that_it_asks_for():
 
 def test_unsloth_counts_as_a_version():
     assert launches("from unsloth import FastLanguageModel\n" + PYTHON)[0].version == "unsloth"
-
-
-def test_without_its_grammar_a_script_is_refused_and_keys_are_read(monkeypatch):
-    """As in a page, which has no compiled packages beside those that came with it."""
-    monkeypatch.setitem(sys.modules, "grpo_ref.explain.launch.shell", None)
-    assert launches("beta=0.1 num_generations=4", trainer="trl")[0].keys["beta"] == 0.1
-    with pytest.raises(ValueError, match="it is a shell script, which cannot be read here"):
-        launches(SCRIPT)
 
 
 def test_the_trainer_may_be_named():

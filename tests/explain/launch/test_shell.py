@@ -313,7 +313,8 @@ def test_the_same_words_however_they_are_written(script):
 
 
 REFUSED = {
-    "an open quote": ("t a\nt 'b", "2 opens a quote"),
+    "an open quote": ("t 'b", "1 opens a quote"),
+    "an open quote that may begin anywhere": ('A="b\nt "a\nt "c', "opens a quote"),
     "an open bracket": ("t $(b", "1 opens a bracket"),
     "an open brace": ("t ${b", "1 opens a brace"),
     "an open list": ("A=(b", "1 opens a list"),
@@ -335,6 +336,43 @@ REFUSED = {
 def test_refused(script, why):
     with pytest.raises(CannotRead, match=f"cannot read: line .*{re.escape(why)}"):
         read_shell(script)
+
+
+def test_a_script_is_read_up_to_an_open_quote():
+    script = read_shell("t a\nt b; t 'c\nt d\n")
+    assert [str(command.words[1]) for command in script.commands] == ["a"]
+    assert [(note.line, note.text) for note in script.notes] == [
+        (2, "The script is read only up to line 1, because line 2 opens a quote, ', that is not closed.")
+    ]
+
+
+STRAY = {
+    "a backtick in the first line": ("`set -x\nN=1\nt $N", 1),
+    "a backtick before an assignment": ("`MAX_PIXELS=1\nt $MAX_PIXELS", 1),
+    "a fence of Markdown": ("```bash\nt 1\n```\n", 1),
+    "a fence of quotes": ("'''\nt 1\n'''\n", 1),
+}
+
+
+@pytest.mark.parametrize(("script", "line"), STRAY.values(), ids=STRAY)
+def test_a_stray_quote_at_the_beginning_of_a_line_is_ignored(script, line):
+    assert shown(script)[-1] == "t|1"
+    assert (read_shell(script).notes[0].line, "stray" in notes(script)[0]) == (line, True)
+
+
+def test_every_word_has_its_line():
+    (command,) = read_shell("A=(1 2)\nt \\\n  --a b \\\n  ${A[@]}").commands
+    assert (command.line, command.lines) == (2, (2, 3, 3, 4, 4))
+
+
+def test_the_words_of_an_inner_script_have_their_lines():
+    assert read_shell("srun \\\n  bash -c '\n  t a'").commands[-1].line == 3
+
+
+def test_a_selection_and_items_that_go_on_are_not_known():
+    assert shown("select m in a b; do t $m; done") == ["t|$m"]
+    commands = read_shell("case a in a) t 1;;& b) t 2;; *) t 3;; esac").commands
+    assert [(str(c.words[1]), c.maybe) for c in commands] == [("1", True), ("3", True)]
 
 
 def test_nothing_of_the_surroundings_is_read(monkeypatch):

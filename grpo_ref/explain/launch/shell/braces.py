@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from grpo_ref.explain.launch.shell.budget import Budget
-from grpo_ref.explain.launch.shell.parts import Expansion, Literal, Part, Word
+from grpo_ref.explain.launch.shell.syntax import Expansion, Literal, Part, Word
 
 ATOMS = 10  # characters whose work is that of an atom
 RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])")

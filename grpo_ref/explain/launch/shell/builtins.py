@@ -6,55 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grpo_ref.explain.launch.shell.arithmetic import NoNumber
-from grpo_ref.explain.launch.shell.conditions import Conditions, Truth
+from grpo_ref.explain.launch.shell.conditions import Conditions
 from grpo_ref.explain.launch.shell.expansion import RUN, Expander
-from grpo_ref.explain.launch.shell.lexer import ASSIGNMENT
-from grpo_ref.explain.launch.shell.parts import Elements, Literal, Word
 from grpo_ref.explain.launch.shell.scope import Array, Value
-from grpo_ref.explain.launch.shell.state import Jump, State
+from grpo_ref.explain.launch.shell.state import Jump, State, Truth
+from grpo_ref.explain.launch.shell.syntax import Assignment, Elements, Literal, Word
 from grpo_ref.explain.launch.text import Hole, Text, joined
 
 ITEMS = 50  # characters whose work is that of an element of an array
 DECLARATIONS = frozenset({"export", "declare", "typeset", "local", "readonly"})
 KEYED = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """An assignment that is not yet expanded: NAME=value, NAME[index]=value, NAME+=value or NAME=(...)."""
-
-    name: str
-    index: str | None
-    operator: str
-    value: Word
-
-
-def assignment_of(source: str, word: Word) -> Assignment | None:
-    """Return the assignment that a word is written as; None if the word is not an assignment.
-
-    >>> assignment_of("A=1", (Literal("A=1"),))
-    Assignment(name='A', index=None, operator='=', value=(Literal(text='1', quoted=False),))
-    """
-    match = ASSIGNMENT.match(source)
-    if not match or not isinstance(word[0], Literal) or word[0].quoted:
-        return None
-    if match[2] is not None and "$" in match[2]:
-        return _with_expanded_index(match, word)
-    return Assignment(match[1], match[2], match[3], (Literal(word[0].text[len(match[0]) :]), *word[1:]))
-
-
-def _with_expanded_index(match: re.Match[str], word: Word) -> Assignment | None:
-    """Return the assignment A[$i]=value, whose index is a separate part of the word."""
-    for i, part in enumerate(word):
-        closing = (
-            re.match(r"[^\]]*\]\+?=", part.text)
-            if isinstance(part, Literal) and not part.quoted and i
-            else None
-        )
-        if closing and isinstance(part, Literal):
-            value = (Literal(part.text[closing.end() :]), *word[i + 1 :])
-            return Assignment(match[1], match[2], match[3], value)
-    return None
 
 
 @dataclass(frozen=True)
@@ -126,11 +87,11 @@ class Builtins:
         old = self.state.scope.variables.get(assignment.name)
         last = assignment.value[-1] if assignment.value else None
         if isinstance(last, Elements):
-            return self._row(old, last, extend=assignment.operator == "+=")
+            return self._row(old, last, extend=assignment.appends)
         text = self.expander.text(assignment.value)
         if assignment.index is not None:
             return self._with_element(old, assignment, text)
-        if assignment.operator == "+=":
+        if assignment.appends:
             text = self._sized(self.state.scope.text(assignment.name) + text)
         return old.with_item("0", text) if isinstance(old, Array) else text
 
@@ -159,15 +120,15 @@ class Builtins:
         match = KEYED.match(str(text))
         if not match or not text.known:
             return None
-        key = match[1] if array.keyed else self.expander.key(array, match[1])
+        key = match[1] if array.keyed else self.expander.key(array, (Literal(match[1]),))
         return None if key is None else (key, Text.of(match[2]))
 
     def _with_element(self, old: Value, assignment: Assignment, text: Text) -> Value:
         array = _as_array(old)
-        key = self.expander.key(array, assignment.index or "")
+        key = self.expander.key(array, assignment.index or ())
         if key is None or (not array.keyed and (int(key) < 0 or array.open_before(int(key)))):
             return Array.of([Text.of(Hole(f"${{{assignment.name}[@]}}", RUN, splits=True))])
-        before = array.items.get(key, Text()) if assignment.operator == "+=" else Text()
+        before = array.items.get(key, Text()) if assignment.appends else Text()
         return self._with_item(array, key, before + text)
 
     def _sized(self, text: Text) -> Text:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from grpo_ref.explain.launch.shell.arithmetic import NoNumber
 from grpo_ref.explain.launch.shell.expansion import MATCHING, Expander, is_outside, outside_name
 from grpo_ref.explain.launch.shell.lexer import Lexer
-from grpo_ref.explain.launch.shell.parts import Word
 from grpo_ref.explain.launch.shell.patterns import Pattern
+from grpo_ref.explain.launch.shell.state import Truth
+from grpo_ref.explain.launch.shell.syntax import Word
 from grpo_ref.explain.launch.text import Text
 
-Truth = bool | None
 NUMBERS: dict[str, Callable[[int, int], bool]] = {
     "-eq": lambda a, b: a == b,
     "-ne": lambda a, b: a != b,

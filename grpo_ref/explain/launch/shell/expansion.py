@@ -3,16 +3,15 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from grpo_ref.explain.launch.shell.arithmetic import NoNumber, evaluate
 from grpo_ref.explain.launch.shell.braces import braced
-from grpo_ref.explain.launch.shell.budget import Budget
 from grpo_ref.explain.launch.shell.fields import WHITE, Fields, Piece
-from grpo_ref.explain.launch.shell.lexer import ASSIGNMENT, operand
-from grpo_ref.explain.launch.shell.parts import Blank, Elements, Expansion, Literal, Word
+from grpo_ref.explain.launch.shell.lexer import ARRAY, operand
 from grpo_ref.explain.launch.shell.patterns import Pattern, removed, replaced
-from grpo_ref.explain.launch.shell.scope import GIVEN_BY_SHELL, Array, Scope, Value
+from grpo_ref.explain.launch.shell.scope import GIVEN_BY_SHELL, Array
+from grpo_ref.explain.launch.shell.state import State
+from grpo_ref.explain.launch.shell.syntax import Elements, Expansion, Literal, Placeholder, Word
 from grpo_ref.explain.launch.text import UNSET, Hole, Text, joined
 
 ARGUMENT = "is an argument that the file is given"
@@ -31,33 +30,12 @@ CASES: dict[str, Callable[[str], str]] = {
 }
 
 
-class Surroundings(Protocol):
-    """The shell in which words are expanded."""
-
-    scope: Scope
-    budget: Budget
-
-    def output(self, script: str) -> Text:
-        """Return the output of a script."""
-
-    def assume(self, what: str) -> None:
-        """Record that a variable is taken as unset, and add a note about it."""
-
-    def recall(self, name: str) -> None:
-        """Record that the current value rests on an assumption, if the variable does."""
-
-    def literal(self, string: str) -> Text:
-        """Return a string of the script with its marks replaced by the holes that they stand for."""
-
-    def assign(self, name: str, value: Value) -> None:
-        """Give a variable a value."""
-
-
 @dataclass(frozen=True)
 class Expander:
-    """Expands words with the variables of a shell."""
+    """Expands words with the variables of a shell. `output` returns the output of a script in $(...)."""
 
-    shell: Surroundings
+    shell: State
+    output: Callable[[str], Text]
 
     def words(self, word: Word) -> list[Text]:
         """Expand a word of a command into any number of words."""
@@ -109,7 +87,9 @@ class Expander:
         Raises:
           NoNumber: if the value is unknown.
         """
-        expression = self.text(operand(source, quoted=True))
+        return self._evaluated(self.text(operand(source, quoted=True)))
+
+    def _evaluated(self, expression: Text) -> int:
         if not expression.known:
             raise NoNumber(f"{expression.holes[0]} {expression.holes[0].why}")
         self.shell.budget.spend(len(str(expression)))
@@ -146,7 +126,7 @@ class Expander:
         for part in word:
             if isinstance(part, Literal):
                 yield Piece([self.shell.literal(part.text)], part.quoted, splits and not part.quoted)
-            elif isinstance(part, Blank):
+            elif isinstance(part, Placeholder):
                 yield Piece([Text.of(Hole(part.name, "is a place to fill in"))], quoted=True)
             elif isinstance(part, Elements):
                 yield Piece([joined(self.elements(part))], quoted=True)
@@ -160,7 +140,7 @@ class Expander:
         elif part.kind == "file":
             yield Piece([Text.of(Hole(f"<({part.source})", "is a file that a command writes"))], quoted=True)
         elif part.kind == "output":
-            yield Piece([self.shell.output(part.source)], part.quoted, not part.quoted)
+            yield Piece([self.output(part.source)], part.quoted, not part.quoted)
         else:
             yield Piece([self._computed(part.source)], part.quoted, not part.quoted)
 
@@ -228,20 +208,20 @@ class Expander:
         return self._element(value, index, name)
 
     def _element(self, value: Array, index: str, name: str) -> Text:
-        key = self.key(value, index)
+        key = self.key(value, operand(index, quoted=False))
         if key is None or (not value.keyed and value.open_before(int(key))):
             return Text.of(Hole(f"${{{name}[{index}]}}", RUN))
         if not value.keyed and int(key) < 0:
             return value.texts[int(key)] if -int(key) <= len(value.texts) else Text()
         return value.items.get(key, Text())
 
-    def key(self, value: Array, index: str) -> str | None:
+    def key(self, value: Array, index: Word) -> str | None:
         """Return the key that an index in brackets means; None if it is unknown."""
+        text = self.text(index)
         if value.keyed:
-            text = self.text(operand(index, quoted=False))
             return str(text) if text.known else None
         try:
-            return str(self.arithmetic(index))
+            return str(self._evaluated(text))
         except NoNumber:
             return None
 
@@ -437,7 +417,7 @@ def _tilde(word: Word) -> Word:
     first = word[0] if word else None
     if not isinstance(first, Literal) or first.quoted or "~" not in first.text:
         return word
-    assignment = ASSIGNMENT.match(first.text)
+    assignment = ARRAY.match(first.text)
     before = assignment[0] if assignment else ""
     match = re.compile(r"~(?=/|$)").match(first.text, len(before))
     if not match:

@@ -1,4 +1,4 @@
-"""Read the tokens of a shell script, each with its place, and split words into parts."""
+"""Split a shell script into tokens, each with its place, and words into parts."""
 
 import re
 from bisect import bisect_left
@@ -7,34 +7,39 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 
-from grpo_ref.explain.launch.shell.parts import (
-    Blank,
+from grpo_ref.explain.launch.shell.script import CannotRead, Note
+from grpo_ref.explain.launch.shell.syntax import (
     Document,
     Elements,
     Expansion,
     Literal,
     Part,
+    Placeholder,
     Token,
     Word,
 )
-from grpo_ref.explain.launch.shell.script import CannotRead, Note
 
-NAME = re.compile(r"[A-Za-z_]\w*")
 VARIABLE = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?=)")
+ARRAY = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 REDIRECT = re.compile(r"(?:\d+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<>|<&|>&|>>|>\||&>>|&>|<|>)")
 OPERATOR = re.compile(r";;&|;;|;&|;|\|\||\|&|\||&&|&|\(|\)")
 PLACEHOLDER = re.compile(r"<[A-Za-z_][\w.-]*>(?=[\s/\"']|$)")
 RESERVED = frozenset("if then elif else fi for select while until do done case esac function { } !".split())
 NAMED = frozenset({"for", "case", "select", "function"})
+"""Reserved words that a name follows, not a command."""
 BLANK = re.compile(r"(?:[ \t]|\\\n)*")
 TEST_BEGIN = re.compile(r"\[\[\s")
 TEST_END = re.compile(r"(?<=\s)\]\](?=[\s;&|)]|$)")
+FENCE = re.compile(r"(?:```|''')[\w-]*[ \t]*(?=\n|$)")
+STRAY = re.compile(r"`(?![^`\n]*`)")
+"""A backtick that is not closed in its line."""
 RUN = re.compile(r"[^\"$`\\]+")
 PLAIN = re.compile(r"[^\s\\'\"$`;&|()<>]+")
 ARGUMENT = re.compile(r"\s*[-+~'\"]*[\w@/]*[-.][\w.-]*")
 BRACKETS = re.compile(r"[()]")
 ARITHMETIC = 10_000  # the most characters of an expression
+BRACKET_SEARCHES = 200  # the most searches for )) that find none
+DEPTH = 60  # the most levels of $(...) and ${...}
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 
 
@@ -53,6 +58,8 @@ class Lexer:
     first_line: int = 1
     documents: dict[int, Document] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
+    _depth: int = 0
+    _searches: int = 0
 
     def line(self, place: int) -> int:
         """Return the line number of a place."""
@@ -63,28 +70,39 @@ class Lexer:
         return [match.start() for match in re.finditer("\n", self.text)]
 
     def tokens(self, place: int = 0) -> Iterator[Token]:
-        """Yield the tokens from a place on, where a command may begin."""
-        head, named = True, 0
-        pending: list[tuple[Token, bool]] = []
+        """Yield the tokens from a place on, where a command may begin.
+
+        The meaning of `[[`, `((` and reserved words depends on the place, so the lexer keeps track of it:
+        `head` is true where a command may begin, and `names` counts the words that may follow `for`, `case`
+        or `function` before `in` or the body.
+        """
+        head, names, is_function = True, 0, False
+        pending: list[Token] = []
         while (place := self._skip_blanks(place)) < len(self.text):
-            token = self._token(place, head, named)
+            token = self._token(place, head, names)
             yield token
             place = token.end
+            source = self.text[token.start : token.end]
             if token.kind == "redirect" and token.operator in ("<<", "<<-"):
-                pending.append((token, _has_quotes(token.word)))
-            if token.kind == "newline":
+                pending.append(token)
+            elif token.kind == "newline":
                 place = self._documents(place, pending)
                 pending = []
-            source = self.text[token.start : token.end]
-            named = _names_left(token, source, named)
-            head = _is_head(token, source, head)
+            if token.kind == "reserved":
+                names = 2 if source in NAMED else 0
+                head, is_function = source not in NAMED and source != "in", source == "function"
+                continue
+            names -= bool(names and token.kind != "newline")
+            goes_on = token.kind in ("comment", "redirect") or source == "time"
+            head = token.kind in ("operator", "newline") or is_function or (head and goes_on)
+            is_function = False
 
     def word(self, place: int) -> tuple[Word, int]:
         """Return the word that begins at a place, and its end."""
         parts: list[Part] = []
         begin = place
         while place < len(self.text):
-            if self.text[place] == "(" and ASSIGNMENT.fullmatch(self.text, begin, place):
+            if self.text[place] == "(" and ARRAY.fullmatch(self.text, begin, place):
                 elements, place = self._elements(place + 1)
                 parts.append(elements)
                 break
@@ -93,7 +111,7 @@ class Lexer:
                 break
             parts += part
             place = end
-        return tuple(parts), place
+        return merged(parts), place
 
     def quoted(self, place: int, stop: str = '"') -> tuple[Word, int]:
         """Return the text between double quotes from a place on, and the place after the closing quote.
@@ -119,20 +137,25 @@ class Lexer:
                 place = end
         if stop and place >= len(self.text):
             raise CannotRead(self.line(begin), f"opens a quote, {stop}, that is not closed")
-        return _merged(parts), place
+        return merged(parts), place
 
     def _skip_blanks(self, place: int) -> int:
         match = BLANK.match(self.text, place)
         return match.end() if match else place
 
-    def _token(self, place: int, head: bool, named: int) -> Token:
+    def _token(self, place: int, head: bool, names: int) -> Token:
         text = self.text
         if text[place] == "\n":
             return Token("newline", place, place + 1)
         if text[place] == "#":
             return self._comment(place)
-        if (head or named) and text.startswith("((", place):
-            end = _arithmetic_end(text, place + 2)
+        if head and (match := FENCE.match(text, place) or STRAY.match(text, place)):
+            self._note(
+                self.line(place), f"Line {self.line(place)} has a stray {match[0].strip()}, which is ignored."
+            )
+            return Token("comment", place, match.end())
+        if (head or names) and text.startswith("((", place):
+            end = self._arithmetic_end(place + 2)
             if end is not None:
                 return Token("arithmetic", place, end)
         if head and TEST_BEGIN.match(text, place):
@@ -145,7 +168,7 @@ class Lexer:
         word, end = self.word(place)
         if end == place:
             raise CannotRead(self.line(place), f"has {text[place]!r} where no word can begin")
-        reserved = (head and text[place:end] in RESERVED) or (named == 1 and text[place:end] == "in")
+        reserved = (head and text[place:end] in RESERVED) or (names == 1 and text[place:end] == "in")
         return Token("reserved" if reserved else "word", place, end, word)
 
     def _is_no_redirect(self, match: re.Match[str]) -> bool:
@@ -178,15 +201,16 @@ class Lexer:
             place = max(end, place + 1)
         raise CannotRead(self.line(begin), "opens a [[ that is not closed")
 
-    def _documents(self, place: int, pending: list[tuple[Token, bool]]) -> int:
+    def _documents(self, place: int, pending: list[Token]) -> int:
         """Keep the here-documents that begin at a place, and return the place after them."""
-        for token, quoted in pending:
+        for token in pending:
             end_mark = "".join(part.text for part in token.word if isinstance(part, Literal))
             tabs = "\t*" if token.operator == "<<-" else ""
             closing = re.compile(rf"^{tabs}{re.escape(end_mark)}(?:\n|\Z)", re.MULTILINE)
             match = closing.search(self.text, place)
             body = self.text[place : match.start() if match else len(self.text)]
             body = re.sub(r"^\t+", "", body, flags=re.MULTILINE) if tabs else body
+            quoted = any(isinstance(part, Literal) and part.quoted for part in token.word)
             self.documents[token.start] = Document(body, quoted)
             place = match.end() if match else len(self.text)
         return place
@@ -227,7 +251,7 @@ class Lexer:
             end = self._closing(place + 2)
             return (Expansion("file", text[place + 2 : end], quoted=True),), end + 1
         if match := PLACEHOLDER.match(text, place):
-            return (Blank(match[0]),), match.end()
+            return (Placeholder(match[0]),), match.end()
         return (), place
 
     def _backslash(self, place: int) -> tuple[Word, int]:
@@ -264,7 +288,7 @@ class Lexer:
 
     def _brackets(self, place: int, quoted: bool) -> tuple[Word, int]:
         if self.text.startswith("((", place + 1):
-            end = _arithmetic_end(self.text, place + 3)
+            end = self._arithmetic_end(place + 3)
             if end is not None:
                 return (Expansion("arithmetic", self.text[place + 3 : end - 2], quoted),), end
         end = self._closing(place + 2)
@@ -284,8 +308,14 @@ class Lexer:
         code = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|[0-7]{1,3}|.)", re.DOTALL)
         return (Literal(code.sub(_ansi_character, match[0][:-1]), quoted=True),), match.end()
 
+    def _deeper(self, place: int) -> None:
+        self._depth += 1
+        if self._depth > DEPTH:
+            raise CannotRead(self.line(place), "is nested too deep")
+
     def _closing(self, place: int) -> int:
         """Return the place of the bracket that closes the $( before a place."""
+        self._deeper(place)
         depth, cases = 0, 0
         for token in self.tokens(place):
             text = self.text[token.start : token.end]
@@ -296,11 +326,13 @@ class Lexer:
             elif token.kind == "operator" and text == ")" and depth:
                 depth -= 1
             elif token.kind == "operator" and text == ")" and not cases:
+                self._depth -= 1
                 return token.start
         raise CannotRead(self.line(place), "opens a bracket, (, that is not closed")
 
     def _closing_brace(self, place: int, quoted: bool) -> int:
         """Return the place of the brace that closes the ${ before a place."""
+        self._deeper(place)
         begin, text = place, self.text
         while place < len(text) and text[place] != "}":
             if text[place] == "\\":
@@ -315,7 +347,23 @@ class Lexer:
                 place += 1
         if place >= len(text):
             raise CannotRead(self.line(begin), "opens a brace, ${, that is not closed")
+        self._depth -= 1
         return place
+
+    def _arithmetic_end(self, place: int) -> int | None:
+        """Return the place after the )) that closes the (( before a place; None if it is not arithmetic."""
+        depth = 0
+        for match in BRACKETS.finditer(self.text, place, place + ARITHMETIC):
+            if match[0] == "(":
+                depth += 1
+            elif depth:
+                depth -= 1
+            else:
+                return match.end() + 1 if self.text.startswith("))", match.start()) else None
+        self._searches += 1
+        if self._searches > BRACKET_SEARCHES:
+            raise CannotRead(self.line(place), "is nested too deep")
+        return None
 
 
 def operand(source: str, quoted: bool) -> Word:
@@ -340,10 +388,10 @@ def operand(source: str, quoted: bool) -> Word:
             part, end = (Literal(source[place]),), place + 1
         parts += part
         place = end
-    return _merged(parts)
+    return merged(parts)
 
 
-def _merged(parts: list[Part]) -> Word:
+def merged(parts: list[Part]) -> Word:
     """Merge neighbouring literals that are both quoted or both unquoted."""
     merged: list[Part] = []
     pieces: list[str] = []
@@ -356,26 +404,6 @@ def _merged(parts: list[Part]) -> Word:
             merged.append(Literal("".join(pieces), part.quoted))
             pieces = []
     return tuple(merged)
-
-
-def _names_left(token: Token, source: str, named: int) -> int:
-    """Return the number of words that may come before `in`, after `for`, `case` or `select` and a name."""
-    if token.kind == "reserved":
-        return 2 if source in NAMED else 0
-    return named - 1 if named and token.kind != "newline" else named
-
-
-def _is_head(token: Token, source: str, head: bool) -> bool:
-    """Return true if a command may begin after this token."""
-    if token.kind == "reserved":
-        return source not in NAMED and source != "in"
-    if token.kind in ("operator", "newline"):
-        return True
-    return head and (token.kind in ("comment", "redirect") or source == "time")
-
-
-def _has_quotes(word: Word) -> bool:
-    return any(isinstance(part, Literal) and part.quoted for part in word)
 
 
 def _kept_after_backslash(character: str, special: str) -> str:
@@ -391,16 +419,3 @@ def _ansi_character(match: re.Match[str]) -> str:
     if code[0] in "01234567":
         return chr(int(code, 8) & 255)
     return ESCAPES.get(code, code if code in "\\'\"?" else "\\" + code)
-
-
-def _arithmetic_end(text: str, place: int) -> int | None:
-    """Return the place after the )) that closes the (( before a place; None if it is not arithmetic."""
-    depth = 0
-    for match in BRACKETS.finditer(text, place, place + ARITHMETIC):
-        if match[0] == "(":
-            depth += 1
-        elif depth:
-            depth -= 1
-        else:
-            return match.end() + 1 if text.startswith("))", match.start()) else None
-    return None

@@ -1,8 +1,8 @@
 """Read the text of a shell script into its commands."""
 
-from grpo_ref.explain.launch.shell.outline import Outline
+from grpo_ref.explain.launch.shell.interpreter import Interpreter
+from grpo_ref.explain.launch.shell.parser import parse
 from grpo_ref.explain.launch.shell.script import CannotRead, Script
-from grpo_ref.explain.launch.shell.walk import Shell
 from grpo_ref.explain.launch.trees import Beside, nowhere
 
 CHARACTERS = 1_000_000
@@ -37,9 +37,8 @@ def read_shell(script: str, beside: Beside = nowhere) -> Script:
 
 
 def _read(text: str, beside: Beside) -> Script:
-    outline = Outline.of(text)
-    shell = Shell(outline)
-    shell.beside = beside
-    shell.whole()
-    notes = sorted({*outline.lexer.notes, *shell.notes})
-    return Script(shell.commands, shell.files, notes, shell.python)
+    tree = parse(text, is_partial=True)
+    interpreter = Interpreter(beside)
+    interpreter.script(tree)
+    state = interpreter.state
+    return Script(state.commands, state.files, sorted({*tree.notes, *state.notes}), state.python)

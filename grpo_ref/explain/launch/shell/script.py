@@ -10,7 +10,7 @@ class CannotRead(ValueError):
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(f"cannot read: line {line} {why}")
-        self.line = line
+        self.line, self.why = line, why
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,14 @@ class Command:
       variables: the variables set before the program, such as A in `A=1 python train.py`.
       line: line number where the command begins.
       maybe: true if the command is in a branch whose condition is unknown.
+      lines: for each word, the line number where the word is written.
     """
 
     words: tuple[Text, ...]
     variables: dict[str, Text]
     line: int
     maybe: bool = False
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, order=True)
