@@ -20,8 +20,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 RULES_FILE = Path(__file__).with_suffix(".toml")
 ALLOWED_FILE = Path(__file__).with_name("plain_english_allowed.json")
-SOURCES = ("*.md", "docs/**/*.md", "docs/**/*.py", "examples/**/*.md", "examples/**/*.py", "notebooks/*.py",
-           "grpo_ref/**/*.md", "grpo_ref/**/*.py", "tests/**/*.py")  # fmt: skip
+SOURCES = ("*.md", "conformance/*.md", "conformance/*.py", "conformance/calls/*.py",
+           "conformance/metrics/*.py", "docs/**/*.md", "docs/**/*.py", "examples/**/*.md", "examples/**/*.py",
+           "notebooks/*.py", "grpo_ref/**/*.md", "grpo_ref/**/*.py", "tests/**/*.py")  # fmt: skip
 GENERATED = ("docs/experiments/README.md",)
 UPDATE = "python docs/plain_english.py --update"
 EPILOG = f"""example:

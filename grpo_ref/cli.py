@@ -47,7 +47,6 @@ COMMANDS = {
         "grpo_ref.explain.commands.convert", "Give the nearest configuration in another trainer's keys."
     ),
     "check": Entry("grpo_ref.commands.check", "Compare your own loss function with a recipe."),
-    "parity": Entry("grpo_ref.explain.commands.parity", "Compare with numbers recorded from trainers."),
     "recipes": Entry("grpo_ref.commands.recipes", "List the algorithms by their differences."),
 }
 

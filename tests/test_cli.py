@@ -106,7 +106,6 @@ def test_works_in_a_pipe_without_colour(tmp_path):
 PLAIN = (
     ["recipes"],
     ["recipes", "dapo"],
-    ["parity"],
     ["dev", "check", "kl/k3", "--table", "--root", ROOT],
     ["explain", "trl", "beta=0.04"],
     ["experiment", "list"],

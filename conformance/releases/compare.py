@@ -229,11 +229,15 @@ def borders(found: Sequence[Change], causes: Sequence[Mapping[str, Any]]) -> lis
     return entries
 
 
-def write_borders(path: Path, project: str, releases: Sequence[str], entries: Sequence[Mapping[str, Any]]) -> None:
+def write_borders(
+    path: Path, project: str, releases: Sequence[str], entries: Sequence[Mapping[str, Any]]
+) -> None:
     """Write the borders as TOML, which the standard library reads but does not write."""
 
     def text(value: object) -> str:
-        return json.dumps(value, ensure_ascii=False)  # strings and lists of strings are the same in JSON and TOML
+        return json.dumps(
+            value, ensure_ascii=False
+        )  # strings and lists of strings are the same in JSON and TOML
 
     lines = [
         f"# Made by `python -m conformance.releases compare {project}`. Edit {project}_causes.toml instead.",
@@ -279,4 +283,6 @@ def compare(project: str, recorded: Path, folder: Path = HERE) -> str:
     entries = borders(found, read_causes(folder / f"{project}_causes.toml"))
     write_borders(folder / f"{project}_borders.toml", project, releases, entries)
     changed = sum(change.transition == "changes" for change in found)
-    return f"{len(releases)} releases, {len(names)} cases, {changed} changed gradients, {len(entries)} borders"
+    return (
+        f"{len(releases)} releases, {len(names)} cases, {changed} changed gradients, {len(entries)} borders"
+    )

@@ -6,12 +6,10 @@ in the configurations of the traps and of the recorded cases.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from grpo_ref.explain import dialects
+from conformance.replay import RECORDINGS, read
 from grpo_ref.explain.dialect import Dialect, flat
-from grpo_ref.explain.replay import read
 from grpo_ref.recipes import Recipe, Slot
 
 Config = dict[str, Any]
@@ -114,7 +112,7 @@ def contexts(dialect: Dialect) -> list[Config]:
 
 def recorded(dialect: Dialect) -> list[dict[str, Any]]:
     """Return the recorded cases of a trainer."""
-    file = Path(dialects.__file__).parent / dialect.name / "recorded.json"
+    file = RECORDINGS / "by_hand" / f"{dialect.name}.json"
     return read(file)[1] if file.is_file() else []
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from joblib import Memory, Parallel, delayed
 from public_names import first_line
 
+from conformance.replay import Verdict, read, shipped, verdicts
 from grpo_ref.explain.dialect import Dialect, flat
 from grpo_ref.explain.dialects import DIALECTS
-from grpo_ref.explain.replay import Verdict, read, shipped, verdicts
 from grpo_ref.explain.trap import Trap
 from grpo_ref.explain.yaml_values import as_yaml
 from grpo_ref.recipes import Slot
@@ -155,13 +155,13 @@ def _recorded(dialect: Dialect) -> str:
 
 RECORDED = (
     "These numbers were recorded from the trainer's own code. The build of this site computes them again"
-    " from the configuration, as `grpo-ref parity` does, and compares. Errors are relative to the largest"
-    " recorded magnitude. See [how the numbers were recorded](../more/trainers.md)."
+    " from the configuration, as `python -m conformance parity` does, and compares. Errors are relative to"
+    " the largest recorded magnitude. See [how the numbers were recorded](../more/recorded.md)."
 )
 
 
 def _files(dialect: Dialect) -> list[Path]:
-    return [file for file in shipped() if file.parent.name == dialect.name]
+    return [file for file in shipped() if file.stem == dialect.name]
 
 
 def _record(call: str, commit: str, group: list[Verdict]) -> str:

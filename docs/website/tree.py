@@ -12,6 +12,7 @@ REFERENCE = ("pipeline", "recipes", "neural", "speed", "glossary", "package_map"
 ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
 FOLDER_PAGES = {
     "grpo_ref/explain/README.md": "more/trainers",
+    "conformance/README.md": "more/recorded",
     "grpo_ref/course/problems/README.md": "more/problems",
     "grpo_ref/data/README.md": "more/data",
     "tests/benchmarks/README.md": "more/benchmarks",

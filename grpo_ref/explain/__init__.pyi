@@ -5,5 +5,4 @@ from .recipe_differences import Difference as Difference, contrast as contrast
 from .dialect import Dialect as Dialect, flat as flat
 from .gradient_change import change as change
 from .description import Explanation as Explanation, explain as explain
-from .replay import Verdict as Verdict, shipped as shipped, verdicts as verdicts
 from .understanding import Understood as Understood, understood as understood

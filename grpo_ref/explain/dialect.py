@@ -30,51 +30,8 @@ CONCEPTS = {
 """Settings that have different keys in each trainer and are not part of a recipe, with a sentence on their effect."""
 NO_CLIP_LOW = math.nextafter(1.0, 0.0)
 """Replacement for a lower clip width of 1 or more, which trainers accept. No ratio reaches this bound."""
-FLOAT32 = 2.0**-22
-"""Error of a few roundings in float32, relative to the terms: four times half of the last digit."""
 COUNTS = (COMPLETIONS, PASSES)
 """Concepts that are counts of at least 1."""
-
-Call = Callable[["Dialect", Mapping[str, Any], SimpleNamespace], dict[str, Any]]
-"""A function that computes the numbers of a recorded case, by name, from a dialect, a configuration and arrays."""
-
-
-class Measured(NamedTuple):
-    """The inputs of a trainer's metric.
-
-    Attributes:
-      settings: every key with its value.
-      recipe: the recipe that the trainer computes with these settings.
-      record: the (P, G, ...) arrays that the call was given.
-      numbers: the results of the call. After a "loss" call, "metrics" has the metrics of `policy_loss`.
-    """
-
-    settings: SimpleNamespace
-    recipe: Recipe
-    record: SimpleNamespace
-    numbers: Mapping[str, Any]
-
-
-class Rounded(NamedTuple):
-    """A metric that its trainer sums in float32, whatever the precision of the loss.
-
-    Attributes:
-      value: the metric.
-      size: magnitude of its terms. They may cancel, so the rounding error is relative to this and not to the
-        value.
-    """
-
-    value: Any
-    size: Any
-
-
-Metric = Callable[[Measured], Any]
-"""A function that computes a logged metric: a number, or `Rounded`; None if this part of a step does not log it."""
-
-
-def counted(*names: str) -> Metric:
-    """Return a metric that is the sum of these metrics of `policy_loss`."""
-    return lambda measured: sum(measured.numbers["metrics"][name] for name in names)
 
 
 class Version(NamedTuple):
@@ -111,7 +68,7 @@ def _nothing_stops(settings: SimpleNamespace) -> None:
 class Dialect:
     """One trainer's configuration format, and the objective that each configuration means.
 
-    All knowledge about a trainer is here, so that explaining, converting and replaying work for any trainer.
+    All knowledge about a trainer is here, so that explaining and converting work for any trainer.
 
     | attribute  | contents                                                                                     |
     |------------|----------------------------------------------------------------------------------------------|
@@ -141,8 +98,6 @@ class Dialect:
     | `traps`    | Configurations that differ from what their author is likely to think.                        |
     | `variants` | Pairs of a key and a value, each with the defaults that change with it.                      |
     | `forms`    | Each kernel of the trainer's own, with the common kernel that it is related to.              |
-    | `metrics`  | Each metric that the trainer logs, with the function that computes it.                       |
-    | `calls`    | Calls that only this trainer's recorded cases have, besides `grpo_ref.explain.calls`.        |
     | `starts`   | Patterns of commands that start the trainer: `-m module`, a script's path, or two words.     |
     | `by_start` | Commands that start it with other defaults, each with these defaults. Given keys override    |
     |            | them.                                                                                        |
@@ -197,8 +152,6 @@ class Dialect:
     traps: tuple[Trap, ...] = ()
     variants: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
     forms: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
-    metrics: Mapping[str, Metric] = field(default_factory=dict)
-    calls: Mapping[str, Call] = field(default_factory=dict)
     starts: tuple[str, ...] = ()
     by_start: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     started: tuple[str, str] = ("", "overrides")

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from conformance.metrics.areal import METRICS
+from conformance.types import Measured
 from grpo_ref import policy_loss
 from grpo_ref.advantages import raw_rewards
-from grpo_ref.explain.dialect import Measured
 from grpo_ref.explain.dialects import areal
 from grpo_ref.explain.dialects.areal.kernels import (
     at_ratio_one,
@@ -395,5 +396,5 @@ def test_a_clipped_token_is_counted(ratio, advantage, clip, dual):
         log_probs=log(ratio) - ones, old_log_probs=-ones, mask=ones, advantages=advantage * ones[..., 0]
     )
     measured = Measured(dialect.settings(config), dialect.recipe(**config), record, {})
-    assert dialect.metrics["clip_ratio"](measured) == clip
-    assert dialect.metrics["dual_clip_ratio"](measured) == dual
+    assert METRICS["clip_ratio"](measured) == clip
+    assert METRICS["dual_clip_ratio"](measured) == dual

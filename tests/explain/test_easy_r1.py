@@ -5,15 +5,16 @@ import re
 import numpy as np
 import pytest
 
+from conformance.calls.common import advantages, loss
+from conformance.calls.easy_r1 import CALLS
+from conformance.replay import record_of
 from grpo_ref.advantages import group_centered
-from grpo_ref.explain.calls import advantages, loss
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import easy_r1
 from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
 from grpo_ref.explain.dialects.easy_r1.kernels import dual_clipped_per_token, mean_between
 from grpo_ref.explain.dialects.easy_r1.traps import TRAPS
 from grpo_ref.explain.penalty_in_reward import penalized
-from grpo_ref.explain.replay import record_of
 from grpo_ref.explain.trap import sprung
 from grpo_ref.penalties import k1
 from grpo_ref.recipes import slot
@@ -192,7 +193,7 @@ def test_seq_with_micro_batches_of_one_is_the_mean_over_tokens():
     by_completion = NO_KL | {"worker.actor.loss_avg_mode": "seq"}
     assert loss(DIALECT, by_completion, record)["loss"] == pytest.approx(0.0)
     one = by_completion | SIZES | {"worker.actor.micro_batch_size_per_device_for_update": 1}
-    in_ones = DIALECT.calls["loss of a mini-batch"](DIALECT, one, record)
+    in_ones = CALLS["loss of a mini-batch"](DIALECT, one, record)
     assert in_ones["loss"] == pytest.approx(-0.5)
     np.testing.assert_allclose(in_ones["grad_logp"], by_token["grad_logp"])
 

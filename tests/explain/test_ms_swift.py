@@ -6,14 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from conformance.calls.ms_swift import advantages
 from grpo_ref.explain.dialects import ms_swift
-from grpo_ref.explain.dialects.ms_swift.kernels import (
-    advantages,
-    centered_then_scaled,
-    overlong,
-    penalized,
-    scaled_up,
-)
+from grpo_ref.explain.dialects.ms_swift.kernels import centered_then_scaled, overlong, penalized, scaled_up
 from grpo_ref.explain.dialects.ms_swift.losses import (
     by_token,
     divided_again,

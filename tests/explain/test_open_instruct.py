@@ -3,15 +3,10 @@
 import numpy as np
 import pytest
 
+from conformance.calls.open_instruct import open_instruct_kl
+from conformance.replay import rebuild
 from grpo_ref.explain.dialects import open_instruct
-from grpo_ref.explain.dialects.open_instruct.kernels import (
-    groups_with_std,
-    open_instruct_kl,
-    rho_clamp,
-    rho_window,
-    vaco_mask,
-)
-from grpo_ref.explain.replay import rebuild
+from grpo_ref.explain.dialects.open_instruct.kernels import groups_with_std, rho_clamp, rho_window, vaco_mask
 from grpo_ref.levels import sequence_mean_level
 
 # configuration -> parts of the recipe, as text

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from conformance.replay import verdict
 from grpo_ref.advantages import raw_rewards
 from grpo_ref.explain.dialects import openrlhf
 from grpo_ref.explain.dialects.openrlhf.kernels import (
@@ -21,7 +22,6 @@ from grpo_ref.explain.dialects.openrlhf.kernels import (
 )
 from grpo_ref.explain.dialects.openrlhf.keys import ALIASES
 from grpo_ref.explain.dialects.openrlhf.traps import TRAPS
-from grpo_ref.explain.replay import verdict
 from grpo_ref.explain.trap import sprung
 from grpo_ref.recipes import slot
 

@@ -1,16 +1,14 @@
 """An objective as a sentence."""
 
-import json
 import math
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 from package_map import KERNELS
 
-import grpo_ref.explain
 import grpo_ref.explain.phrases as words_module
+from conformance.replay import read, shipped
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.description import in_words
 from grpo_ref.explain.dialects import DIALECTS
@@ -67,10 +65,8 @@ def configurations(dialect):
     yield {}
     yield from ({key: value} for key, values in dialect.choices.items() for value in values)
     yield from (dict(config) for trap in dialect.traps for config in (trap.example, trap.near))
-    for path in sorted(
-        (Path(grpo_ref.explain.__file__).parent / "dialects" / dialect.name).glob("recorded*.json")
-    ):
-        yield from (case["config"] for case in json.loads(path.read_text())["cases"] if "config" in case)
+    for path in (path for path in shipped() if path.stem == dialect.name):
+        yield from (case["config"] for case in read(path)[1])
 
 
 def accepted(dialect):

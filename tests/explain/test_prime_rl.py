@@ -6,12 +6,12 @@ from math import log
 import numpy as np
 import pytest
 
+from conformance.calls.prime_rl import length_penalized_turns
 from grpo_ref import policy_loss
 from grpo_ref.explain.dialects import prime_rl
 from grpo_ref.explain.dialects.prime_rl.kernels import (
     gated_groups,
     length_penalized,
-    length_penalized_turns,
     of_any_advantage,
     over_the_mean,
     probability_gated,

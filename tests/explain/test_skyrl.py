@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from conformance.calls.common import correction
+from conformance.replay import record_of
 from grpo_ref.aggregation import token_mean
 from grpo_ref.corrections import truncated
-from grpo_ref.explain.calls import correction
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialect import BONUS
 from grpo_ref.explain.dialects import skyrl
@@ -34,7 +35,6 @@ from grpo_ref.explain.dialects.skyrl.kernels import (
 )
 from grpo_ref.explain.dialects.skyrl.traps import TRAPS
 from grpo_ref.explain.penalty_in_reward import penalized
-from grpo_ref.explain.replay import record_of
 from grpo_ref.explain.trap import sprung
 from grpo_ref.levels import sequence_sum_level
 from grpo_ref.recipes import slot

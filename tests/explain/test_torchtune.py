@@ -6,15 +6,15 @@ from math import e, log
 import numpy as np
 import pytest
 
+from conformance.calls.common import loss
+from conformance.replay import record_of
 from grpo_ref import policy_loss
-from grpo_ref.explain.calls import loss
 from grpo_ref.explain.dialects import torchtune
 from grpo_ref.explain.dialects.torchtune.kernels import at_ratio_one, batch_sum_level, k3_of_the_batch
 from grpo_ref.explain.dialects.torchtune.keys import BATCH, CHUNKED, LINEAR, SIMPLE, TOKEN
 from grpo_ref.explain.dialects.torchtune.traps import TRAPS
 from grpo_ref.explain.launch import launches
 from grpo_ref.explain.launch.reading import launch_of
-from grpo_ref.explain.replay import record_of
 from grpo_ref.explain.trap import sprung
 
 DIALECT = torchtune.DIALECT

@@ -7,7 +7,6 @@ import pytest
 
 from grpo_ref.explain import dialects
 from grpo_ref.explain.dialects import DIALECTS
-from grpo_ref.explain.replay import shipped
 
 FOLDER = Path(dialects.__file__).parent
 
@@ -21,7 +20,3 @@ def test_a_trainer_is_a_module_of_its_name_with_a_dialect_and_a_recipe(name):
     module = import_module(f"grpo_ref.explain.dialects.{name}")
     assert module.DIALECT is DIALECTS[name]
     assert module.recipe().source == DIALECTS[name].version
-
-
-def test_the_recorded_cases_of_every_folder_are_shipped():
-    assert set(shipped()) == set(FOLDER.glob("*/recorded*.json"))

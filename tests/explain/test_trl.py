@@ -7,19 +7,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from conformance.calls.trl import CALLS
+from conformance.calls.trl_scores import scored_normalized, scored_sum
+from conformance.metrics.trl import METRICS
+from conformance.types import Measured
 from grpo_ref import policy_loss, slot
 from grpo_ref.aggregation import token_mean
 from grpo_ref.corrections import truncated
-from grpo_ref.explain.dialect import Measured
 from grpo_ref.explain.dialects import trl
-from grpo_ref.explain.dialects.trl.calls import CALLS
 from grpo_ref.explain.dialects.trl.kernels import (
     geometric_mean_of_kept,
     top_entropy_in_float32,
     vespo_in_limits,
     weighted_k3_beside,
 )
-from grpo_ref.explain.dialects.trl.scores import scored_normalized, scored_sum
 from grpo_ref.explain.trap import sprung
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level
 
@@ -207,7 +208,7 @@ def _recorded_as(call, keys, items=None):
     record = SimpleNamespace(log_probs=np.zeros(mask.shape), mask=mask, advantages=np.array([[1.0, 5.0]]))
     if items:
         record.num_items_in_batch = items
-    return trl.DIALECT.calls[call](trl.DIALECT, {"epsilon_high": 9.0, **keys}, record)
+    return CALLS[call](trl.DIALECT, {"epsilon_high": 9.0, **keys}, record)
 
 
 WINDOW = {"gradient_accumulation_steps": 1, "steps_per_generation": 2}
@@ -491,7 +492,7 @@ def test_what_is_logged(keys, metric, value):
     settings, recipe = trl.DIALECT.settings(config), trl.recipe(**config)
     numbers = CALLS["loss"](trl.DIALECT, config, LOGGED)
     measured = Measured(settings, recipe, LOGGED, numbers)
-    assert trl.DIALECT.metrics[metric](measured) == pytest.approx(value)
+    assert METRICS[metric](measured) == pytest.approx(value)
 
 
 # rewards, keys -> share
@@ -508,7 +509,7 @@ ZERO_STD = {
 def test_completions_without_contrast_are_counted(rewards, keys, share):
     record = SimpleNamespace(rewards=np.array(rewards, dtype=float), mask=np.ones((2, 2, 1)))
     measured = Measured(trl.DIALECT.settings(keys), trl.recipe(**keys), record, {})
-    assert trl.DIALECT.metrics["frac_reward_zero_std"](measured) == share
+    assert METRICS["frac_reward_zero_std"](measured) == share
 
 
 def test_dr_grpo_needs_the_length_that_it_divides_by():

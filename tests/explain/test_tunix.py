@@ -3,19 +3,18 @@
 import json
 import re
 from math import e, exp, inf, log
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from conformance.calls.common import loss
+from conformance.replay import RECORDINGS, record_of
 from grpo_ref.aggregation import fixed_length
-from grpo_ref.explain import explain, replay
-from grpo_ref.explain.calls import loss
+from grpo_ref.explain import explain
 from grpo_ref.explain.conversion import convert
 from grpo_ref.explain.dialects import DIALECTS, tunix
 from grpo_ref.explain.dialects.tunix.kernels import mean_of_limited, punished_by_characters
 from grpo_ref.explain.launch import launches
-from grpo_ref.explain.replay import record_of
 
 DIALECT = tunix.DIALECT
 DAPO = {"config_class": "DAPOConfig"}
@@ -228,7 +227,7 @@ RECORDED = {
 @pytest.mark.parametrize(("version", "algorithm"), RECORDED)
 def test_an_older_version_gives_its_own_loss(version, algorithm):
     """On the recorded inputs, with two completions without a token."""
-    inputs = json.loads((Path(replay.__file__).parent / "dialects" / "recorded_grid_inputs.json").read_text())
+    inputs = json.loads((RECORDINGS / "inputs.json").read_text())
     inputs["tilted"] = [1.2, -0.7, 0.4, -0.9, 0.6, 0.0, 1.1, 0.0, -1.5, 0.3, 2.0, -0.8]
     given = {"log_probs": "logp", "old_log_probs": "old_logp", "ref_log_probs": "ref_logp"}
     record = record_of({"given": given | {"mask": "mask_empty", "advantages": "tilted"}}, inputs)

@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from conformance.calls.verl import as_actor, torch_permutation
+from conformance.replay import rebuild
 from grpo_ref import policy_loss
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import verl
-from grpo_ref.explain.dialects.verl.calls import as_actor, torch_permutation
 from grpo_ref.explain.dialects.verl.correction import rejection, window
 from grpo_ref.explain.dialects.verl.kernels import (
     Bound,
@@ -23,7 +24,6 @@ from grpo_ref.explain.dialects.verl.kernels import (
     share_of_kept,
 )
 from grpo_ref.explain.penalty_in_reward import penalized
-from grpo_ref.explain.replay import rebuild
 from grpo_ref.explain.trap import sprung
 from grpo_ref.recipes import slot
 

@@ -1,1 +1,1 @@
-"""The commands explain, convert and parity, one file each."""
+"""The commands explain and convert, one file each."""

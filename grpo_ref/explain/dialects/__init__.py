@@ -1,9 +1,8 @@
 """The trainers: each trainer's keys and defaults, and the recipe that it computes from them.
 
 Each trainer has its own folder: the names, groups and defaults of its keys (`keys.py`), the meaning of
-the keys as a recipe (`objective.py`, with the `DIALECT`), its traps (`traps.py`), its own kernels (`kernels.py`),
-and numbers recorded from it (`recorded.json`). `common/` has what several trainers share. Only a `DIALECT` in
-`__init__.py` is required.
+the keys as a recipe (`objective.py`, with the `DIALECT`), its traps (`traps.py`), and its own kernels (`kernels.py`).
+`common/` has what several trainers share. Only a `DIALECT` in `__init__.py` is required.
 """
 
 import importlib

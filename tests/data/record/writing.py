@@ -1,29 +1,29 @@
-"""How the recorders of the trainers write their cases: one JSON file in the trainer's folder."""
+"""How the recorders of the trainers write their cases: one JSON file for each trainer."""
 
 import json
 import math
 from pathlib import Path
 from typing import Any
 
-TRAINERS = Path(__file__).parents[3] / "grpo_ref" / "explain" / "dialects"
-INPUTS = "../recorded_grid_inputs.json"
+RECORDINGS = Path(__file__).parents[3] / "conformance" / "recordings"
+INPUTS = "inputs.json"
 DIGITS = 12
 """Of a recorded number; a case is compared to at most eight."""
 
 
 def given(name: str) -> Any:
-    """An input of recorded_grid_inputs.json, as nested lists with float("nan") for "nan"."""
-    arrays = json.loads((TRAINERS / "recorded_grid_inputs.json").read_text(encoding="utf-8"))
+    """An input of inputs.json, as nested lists with float("nan") for "nan"."""
+    arrays = json.loads((RECORDINGS / INPUTS).read_text(encoding="utf-8"))
     return _numbers(arrays[name])
 
 
 def write(trainer: str, cases: list[dict[str, Any]], about: dict[str, str]) -> Path:
-    """Write recorded_grid.json of a trainer: where it was recorded, and the cases, one on a line."""
+    """Write the recordings of a trainer: where it was recorded, and the cases, one on a line."""
     names = [case["id"] for case in cases]
     if doubled := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"cases of the same id: {', '.join(sorted(doubled))}")
     lines = ",\n".join(json.dumps(rounded({"trainer": trainer, **case})) for case in cases)
-    path = TRAINERS / trainer / "recorded_grid.json"
+    path = RECORDINGS / f"{trainer}.json"
     head = json.dumps({"recorded": about, "inputs": INPUTS})[:-1]
     path.write_text(f'{head}, "cases": [\n{lines}\n]}}\n', encoding="utf-8")
     return path

@@ -1,9 +1,5 @@
 """Kernels of AReaL: rewards and advantages that are normalized twice, and filters by the sampler's staleness."""
 
-from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any
-
 from grpo_ref.arrays import (
     BATCH,
     GROUP,
@@ -17,7 +13,6 @@ from grpo_ref.arrays import (
     masked_mean,
     where_mask,
 )
-from grpo_ref.explain.dialect import Call, Dialect
 from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
 
@@ -505,23 +500,3 @@ def at_ratio_one_of_what_is_kept(
 
 
 # ---- recorded cases -----------------------------------------------------------------------------------
-
-
-def _fields(record: SimpleNamespace) -> SimpleNamespace:
-    return SimpleNamespace(**vars(record) | {"lengths": record.mask.sum(-1)})
-
-
-def _rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the rewards after penalty, bias, scale and limit."""
-    return {"value": dialect.recipe(**config).reward(_fields(record))}
-
-
-def _advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the advantages, computed from the verifier's rewards and including their shaping."""
-    recipe, fields = dialect.recipe(**config), _fields(record)
-    fields.rewards = recipe.reward(fields)
-    return {"value": recipe.advantage(fields)}
-
-
-CALLS: dict[str, Call] = {"advantages": _advantages, "shaped rewards": _rewards}
-"""Calls that only AReaL's recorded cases have, or that differ from the common ones."""

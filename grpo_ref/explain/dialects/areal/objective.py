@@ -17,7 +17,6 @@ from grpo_ref.aggregation import token_mean
 from grpo_ref.corrections import masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
 from grpo_ref.explain.dialects.areal.kernels import (
-    CALLS,
     at_ratio_one,
     at_ratio_one_of_what_is_kept,
     normalized,
@@ -50,7 +49,6 @@ from grpo_ref.explain.dialects.areal.keys import (
     REJECTION,
     REPLACED,
 )
-from grpo_ref.explain.dialects.areal.metrics import METRICS
 from grpo_ref.explain.dialects.areal.phrases import PHRASES
 from grpo_ref.explain.dialects.areal.refusals import check, check_run, group
 from grpo_ref.explain.dialects.areal.traps import TRAPS
@@ -278,8 +276,6 @@ DIALECT = Dialect(
         of_what_is_kept: clipped,
         at_ratio_one: clipped,
     },
-    metrics=METRICS,
-    calls=CALLS,
     starts=(r"-m areal\.\S+",),
     started=("python3 -m areal.launcher.local", "overrides"),
     package="areal",

@@ -1,1 +1,1 @@
-"""Kernels, checks and measures that several trainers share word for word."""
+"""Kernels and checks that several trainers share word for word."""

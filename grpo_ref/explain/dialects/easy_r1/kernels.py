@@ -1,13 +1,6 @@
 """Kernels of EasyR1: a dual clip of GSPO's token form, penalties in the reward, a filter by the mean reward."""
 
-from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any
-
-from grpo_ref.arrays import BATCH, MEMBERS, Array, array_namespace
-from grpo_ref.explain.calls import loss
-from grpo_ref.explain.dialect import Call, Dialect
-from grpo_ref.explain.dialects.common.calls import kept_groups
+from grpo_ref.arrays import MEMBERS, Array, array_namespace
 from grpo_ref.surrogates import dual_clipped
 from grpo_ref.types import Term
 
@@ -59,29 +52,3 @@ def mean_between(rewards: Array, *, low: float = 0.01, high: float = 0.99) -> Ar
     """
     mean = array_namespace(rewards).mean(rewards, axis=MEMBERS)
     return (mean > low) & (mean < high)
-
-
-def _mini_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the loss of a mini-batch: its micro-batches' losses, weighted by their fraction of the tokens.
-
-    Each micro-batch has the next `micro_batch_size_per_device_for_update` completions, as without
-    dynamic_batching. A logged metric is the mean of the micro-batches' metrics, which are in "parts".
-    """
-    size, shape = dialect.settings(config).micro_batch_size_per_device_for_update, record.mask.shape
-    parts = {
-        name: array.reshape(-1, 1, size, *array.shape[2:])
-        for name, array in vars(record).items()
-        if hasattr(array, "shape")
-    }
-    found = loss(dialect, config, SimpleNamespace(**parts))
-    shares = parts["mask"].sum(BATCH) / record.mask.sum()
-    records = [
-        SimpleNamespace(**{name: array[i] for name, array in parts.items()}) for i in range(len(shares))
-    ]
-    gradient = shares[:, None, None, None] * found["grad_logp"]
-    each = [(one, loss(dialect, config, one)) for one in records]
-    return {"loss": (shares * found["loss"]).sum(), "grad_logp": gradient.reshape(shape), "parts": each}
-
-
-CALLS: dict[str, Call] = {"loss of a mini-batch": _mini_batch, "kept groups": kept_groups}
-"""Calls that only EasyR1's recorded cases have."""

@@ -7,7 +7,7 @@ from grpo_ref.advantages import best_of_group, discounted, group_normalized, lea
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
-from grpo_ref.explain.dialects.easy_r1.kernels import CALLS, dual_clipped_per_token, mean_between
+from grpo_ref.explain.dialects.easy_r1.kernels import dual_clipped_per_token, mean_between
 from grpo_ref.explain.dialects.easy_r1.keys import (
     ABOUT,
     CONCEPTS,
@@ -18,7 +18,6 @@ from grpo_ref.explain.dialects.easy_r1.keys import (
     OTHERS,
     PLACES,
 )
-from grpo_ref.explain.dialects.easy_r1.metrics import METRICS
 from grpo_ref.explain.dialects.easy_r1.phrases import PHRASES
 from grpo_ref.explain.dialects.easy_r1.refusals import check, check_run
 from grpo_ref.explain.dialects.easy_r1.traps import TRAPS
@@ -168,8 +167,6 @@ DIALECT = Dialect(
     about=ABOUT,
     traps=TRAPS,
     forms={dual_clipped_per_token: gspo_token, mean_between: mixed_groups},
-    metrics=METRICS,
-    calls=CALLS,
     starts=(r"-m verl\.trainer\.main",),
     started=("python3 -m verl.trainer.main", "overrides"),
     package="easyr1",

@@ -1,17 +1,8 @@
 """Kernels of ms-swift for rewards, and calls that only its recorded cases have."""
 
-from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any
-
-import numpy as np
-
-from grpo_ref.advantages import batch_normalized, group_centered, normalized_then_summed
-from grpo_ref.advantages.moments import divisor, masked_moments, reward_std
-from grpo_ref.arrays import COMPLETIONS, MEMBERS, Array, array_namespace, at_least
-from grpo_ref.explain import calls
-from grpo_ref.explain.dialect import Call, Dialect
-from grpo_ref.explain.dialects.common.calls import kept_groups, shaped_rewards
+from grpo_ref.advantages import group_centered
+from grpo_ref.advantages.moments import divisor, reward_std
+from grpo_ref.arrays import COMPLETIONS, MEMBERS, Array, array_namespace
 from grpo_ref.explain.dialects.ms_swift.losses import summed_kl
 from grpo_ref.recipes import Slot
 
@@ -100,62 +91,3 @@ def overlong(rewards: Array, lengths: Array, *, longest: float, cache: float, we
     """
     xp = array_namespace(rewards, lengths)
     return rewards + weight * xp.clip((longest - cache - lengths) / cache, None, 0.0)
-
-
-def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the advantages.
-
-    A missing reward (None, here NaN) counts as 0 in a sum, and is excluded with gdpo.
-
-    Args:
-      dialect: dialect of ms-swift.
-      config: configuration in its keys.
-      record: rewards (P, G), or components (P, G, C) with weights (C,); mask (P, G, T).
-
-    Returns:
-      "value" (P, G), and "rewards" (P, G).
-    """
-    components, weights = functions(record)
-    part = dialect.recipe(**config).advantage
-    rewards = (np.nan_to_num(components, nan=0.0) * weights).sum(-1)
-    if part.kernel is normalized_then_summed and np.isnan(components).any():
-        return {"value": _of_what_is_scored(components, weights), "rewards": rewards}
-    fields = {"components": components, "weights": weights, "rewards": rewards}
-    return calls.advantages(dialect, config, SimpleNamespace(**vars(record) | fields)) | {"rewards": rewards}
-
-
-def functions(record: SimpleNamespace) -> tuple[Array, Array]:
-    """Return the score of each reward function, (P, G, C), and its weight, (C,).
-
-    A plain sum counts as one function.
-    """
-    if hasattr(record, "components"):
-        return record.components, record.weights
-    return record.rewards[..., None], np.ones(1, dtype=record.rewards.dtype)
-
-
-def _of_what_is_scored(components: Array, weights: Array) -> Array:
-    """Compute gdpo's advantages with missing scores: each function compares only the scores it gave; others add 0."""
-    scored = ~np.isnan(components)
-    mean, variance = masked_moments(components, scored, axis=-2, ddof=1)
-    enough = scored & (np.count_nonzero(scored, axis=-2, keepdims=True) > 1)
-    scores = np.where(enough, (components - mean) / at_least(np.sqrt(variance) + SMALL, SMALL), 0.0)
-    return batch_normalized((scores * weights).sum(-1), ddof=1, eps=SMALL)
-
-
-def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the loss over the completions that the recipe admits, if some were truncated."""
-    fields = {"rewards": record.ended} | vars(record)
-    admitted = dialect.recipe(**config).admit(SimpleNamespace(**fields))
-    mask = record.mask * admitted[..., None]
-    kept = SimpleNamespace(**vars(record) | {"mask": mask})
-    return calls.loss(dialect, config, kept) | {"admitted": mask}
-
-
-CALLS: dict[str, Call] = {
-    "advantages": advantages,
-    "shaped rewards": shaped_rewards,
-    "kept groups": kept_groups,
-    "loss of what is admitted": _loss_of_admitted,
-}
-"""Calls of ms-swift's recorded cases that other trainers' cases do not have, or that differ there."""

@@ -15,7 +15,6 @@ from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_m
 from grpo_ref.corrections import indicator, masked, off_policy_mask, top_entropy, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.explain.dialects.ms_swift.kernels import (
-    CALLS,
     EPS,
     SMALL,
     centered_then_scaled,
@@ -46,7 +45,6 @@ from grpo_ref.explain.dialects.ms_swift.losses import (
     top_entropy_of_batch,
     weighed_k3,
 )
-from grpo_ref.explain.dialects.ms_swift.metrics import METRICS
 from grpo_ref.explain.dialects.ms_swift.phrases import PHRASES
 from grpo_ref.explain.dialects.ms_swift.refusals import (
     ALLOWED,
@@ -276,8 +274,6 @@ DIALECT = Dialect(
         scaled_up: leave_one_out,
         centered_then_scaled: batch_scaled,
     },
-    metrics=METRICS,
-    calls=CALLS,
     starts=(
         *(r"(swift|megatron) rlhf", r"(.*/)?swift/cli/(_megatron/)?rlhf\.py"),
         r"-m swift\.cli\.(_megatron\.)?rlhf",

@@ -1,11 +1,6 @@
 """Kernels of NeMo-RL: a baseline and spread of the other completions, a KL with the score term, finite weights."""
 
 import math
-from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any
-
-import numpy as np
 
 from grpo_ref.advantages.moments import masked_moments
 from grpo_ref.arrays import (
@@ -14,7 +9,6 @@ from grpo_ref.arrays import (
     MEMBERS,
     TOKENS,
     Array,
-    Floats,
     array_namespace,
     clamp,
     is_inside,
@@ -23,11 +17,8 @@ from grpo_ref.arrays import (
     masked_sum,
     where_mask,
 )
-from grpo_ref.explain.calls import loss
-from grpo_ref.explain.dialect import Call, Dialect
-from grpo_ref.explain.dialects.common.calls import shaped_rewards
 from grpo_ref.levels import token_level
-from grpo_ref.recipes import Recipe, Slot
+from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
 
 EPS = 1e-6
@@ -718,49 +709,3 @@ def _finite(values: Array) -> Array:
 
 
 # ---- recorded cases -------------------------------------------------------------------------------------
-
-
-def _taking_part(record: SimpleNamespace, recipe: Recipe) -> Floats:
-    """Return 1 for the completions that the filters keep, (P, G)."""
-    ended = {"ended": is_set(record.ended)} if hasattr(record, "ended") else {}
-    fields = SimpleNamespace(**{"rewards": record.mask[..., 0]} | vars(record) | ended)
-    left: Floats = (recipe.admit(fields) & recipe.keep(fields)[..., None]).astype(record.mask.dtype)
-    return left
-
-
-def _admitted(record: SimpleNamespace, recipe: Recipe) -> SimpleNamespace:
-    """Return the record with the mask of the completions that take part."""
-    mask = record.mask * _taking_part(record, recipe)[..., None]
-    return SimpleNamespace(**vars(record) | {"mask": mask})
-
-
-def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the loss after the filters of completions."""
-    return loss(dialect, config, _admitted(record, dialect.recipe(**config)))
-
-
-def _kept(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return 1 for each completion that dynamic sampling keeps, and 0 for the others."""
-    return {"value": _taking_part(record, dialect.recipe(**config))}
-
-
-def _all_advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the advantages after scaling, shaping and filters; 0 for excluded completions."""
-    recipe = dialect.recipe(**config)
-    components = getattr(record, "components", record.rewards[..., None])
-    fields = {"components": components, "weights": np.ones(components.shape[-1])}
-    fields = vars(record) | fields | {"lengths": record.mask.sum(-1)}
-    before = SimpleNamespace(**fields)
-    left = _admitted(before, recipe).mask
-    after = SimpleNamespace(**fields | {"rewards": recipe.reward(before), "mask": left})
-    value = recipe.advantage(after)
-    return {"value": (value if value.ndim == left.ndim else value[..., None]) * left}
-
-
-CALLS: dict[str, Call] = {
-    "loss of what is admitted": _loss_of_admitted,
-    "shaped rewards": shaped_rewards,
-    "kept completions": _kept,
-    "advantages from the verifier's rewards": _all_advantages,
-}
-"""Calls that only NeMo-RL's recorded cases have."""

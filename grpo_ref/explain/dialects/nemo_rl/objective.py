@@ -15,7 +15,6 @@ from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
 from grpo_ref.explain.dialects.nemo_rl.kernels import (
-    CALLS,
     EPS,
     NO_LIMITS,
     any_others_differ,
@@ -54,7 +53,6 @@ from grpo_ref.explain.dialects.nemo_rl.keys import (
     PLACES,
     SCORED,
 )
-from grpo_ref.explain.dialects.nemo_rl.metrics import METRICS
 from grpo_ref.explain.dialects.nemo_rl.phrases import PHRASES
 from grpo_ref.explain.dialects.nemo_rl.refusals import ALLOWED, ESTIMATORS, check, check_run
 from grpo_ref.explain.dialects.nemo_rl.traps import TRAPS
@@ -340,8 +338,6 @@ DIALECT = Dialect(
         finite_window: masked,
         finite_geometric_filter: indicator,
     },
-    metrics=METRICS,
-    calls=CALLS,
     files={"grpo_math_1B": {}},
     starts=(r"(.*/)?run_grpo\w*\.py",),
     started=("uv run python examples/run_grpo.py", "overrides"),

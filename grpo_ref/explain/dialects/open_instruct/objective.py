@@ -9,7 +9,6 @@ from grpo_ref.aggregation import token_mean, token_sum_over
 from grpo_ref.corrections import indicator, truncated
 from grpo_ref.explain.dialect import Dialect, one_of
 from grpo_ref.explain.dialects.open_instruct.kernels import (
-    CALLS,
     KL_ESTIMATORS,
     groups_with_std,
     rho_clamp,
@@ -17,7 +16,6 @@ from grpo_ref.explain.dialects.open_instruct.kernels import (
     vaco_mask,
 )
 from grpo_ref.explain.dialects.open_instruct.keys import ABOUT, CONCEPTS, DEFAULTS, GONE, OTHERS
-from grpo_ref.explain.dialects.open_instruct.metrics import METRICS
 from grpo_ref.explain.dialects.open_instruct.phrases import PHRASES
 from grpo_ref.explain.dialects.open_instruct.refusals import check, check_run
 from grpo_ref.explain.dialects.open_instruct.traps import TRAPS
@@ -113,8 +111,6 @@ DIALECT = Dialect(
     about=ABOUT,
     traps=TRAPS,
     forms={groups_with_std: mixed_groups, rho_clamp: truncated, rho_window: indicator},
-    metrics=METRICS,
-    calls=CALLS,
     starts=(
         r"(.*/)?open_instruct/grpo(_fast|_vllm_thread_ray_gtrl|_olmo_core_train)?\w*\.py",
         r"-m open_instruct\.grpo\w*",

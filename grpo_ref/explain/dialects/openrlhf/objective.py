@@ -15,7 +15,6 @@ from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.explain.dialects.openrlhf.kernels import (
-    CALLS,
     clipped_against_sampler,
     clipped_anywhere,
     limited,
@@ -40,7 +39,6 @@ from grpo_ref.explain.dialects.openrlhf.keys import (
     REPLACED,
     Behaviour,
 )
-from grpo_ref.explain.dialects.openrlhf.metrics import METRICS
 from grpo_ref.explain.dialects.openrlhf.phrases import PHRASES
 from grpo_ref.explain.dialects.openrlhf.refusals import check, check_run
 from grpo_ref.explain.dialects.openrlhf.traps import TRAPS
@@ -233,8 +231,6 @@ DIALECT = Dialect(
         the_same: truncated,
         window_times_ratio: masked,
     },
-    metrics=METRICS,
-    calls=CALLS,
     starts=(r"-m openrlhf\.cli\.train_ppo\w*", r"(.*/)?openrlhf/cli/train_ppo\w*\.py"),
     started=("python3 -m openrlhf.cli.train_ppo_ray", "flags"),
     package="openrlhf",

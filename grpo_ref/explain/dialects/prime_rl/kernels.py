@@ -1,13 +1,10 @@
 """Kernels of prime-rl: a mask on the change of probability, a pull to the sampler, and filters of the batch."""
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import group_centered
 from grpo_ref.arrays import MEMBERS, Array, array_namespace, at_least
-from grpo_ref.explain.calls import loss
-from grpo_ref.explain.dialect import Call, Dialect
 from grpo_ref.explain.dialects.prime_rl.keys import PENALTY, WEIGHTS
 from grpo_ref.recipes import Slot
 from grpo_ref.surrogates.divergence import probability_change
@@ -124,34 +121,7 @@ def length_penalized(rewards: Array, lengths: Array, *, output: float = 0.25) ->
 
     prime-rl `GRPOAlgorithm`.
     """
-    return _penalized(rewards, output * _of_largest(rewards, lengths))
-
-
-def length_penalized_turns(
-    rewards: Array,
-    lengths: Array,
-    inputs: Array,
-    turns: Array,
-    *,
-    output: float = 0.25,
-    given: float = 0.1,
-    turn: float = 0.1,
-) -> Array:
-    """Apply `length_penalized` to conversations, whose completions differ in tokens read and in turns.
-
-        r' = r - mean(r) (output |o|/max |o| + given |i|/max |i| + turn n/max n)
-
-    Args:
-      rewards: (P, G), one row per prompt.
-      lengths, inputs, turns: (P, G) tokens that were sampled, those that were only read, and turns.
-      output, given, turn: the weights num_output_tokens_weight, num_input_tokens_weight, num_turns_weight.
-
-    Returns:
-      (P, G) advantages; each row sums to zero.
-    """
-    parts = ((output, lengths), (given, inputs), (turn, turns))
-    shares = [weight * _of_largest(rewards, counts) for weight, counts in parts]
-    return _penalized(rewards, shares[0] + shares[1] + shares[2])
+    return penalized_by_shares(rewards, output * shares_of_largest(rewards, lengths))
 
 
 def length_weights(settings: Mapping[str, Any]) -> dict[str, float]:
@@ -163,14 +133,15 @@ def length_weights(settings: Mapping[str, Any]) -> dict[str, float]:
     return dict(zip(("output", "given", "turn"), values, strict=True))
 
 
-def _of_largest(rewards: Array, counts: Array) -> Array:
+def shares_of_largest(rewards: Array, counts: Array) -> Array:
     """Divide counts by the group's largest, which is at least 1, (P, G)."""
     xp = array_namespace(rewards, counts)
     counts = xp.astype(counts, rewards.dtype)
     return counts / at_least(xp.max(counts, axis=MEMBERS, keepdims=True), 1.0)
 
 
-def _penalized(rewards: Array, shares: Array) -> Array:
+def penalized_by_shares(rewards: Array, shares: Array) -> Array:
+    """Subtract shares of the group's mean reward from the rewards, and center them in the group, (P, G)."""
     mean = array_namespace(rewards).mean(rewards, axis=MEMBERS, keepdims=True)
     return group_centered(rewards - mean * shares)
 
@@ -216,37 +187,3 @@ def gated_groups(
     for low, high in ranges:
         keep = keep & ~xp.all((advantages >= low) & (advantages <= high), axis=MEMBERS)
     return keep
-
-
-def _loss_of_a_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the loss computed from rewards: advantages first, then the loss of the remaining completions."""
-    recipe = dialect.recipe(**config)
-    fields = SimpleNamespace(**vars(record) | {"lengths": record.mask.sum(-1)})
-    kept = recipe.keep(fields)[..., None] & recipe.admit(fields)
-    batch = {"advantages": recipe.advantage(fields), "mask": record.mask * kept[..., None]}
-    return loss(dialect, config, SimpleNamespace(**vars(record) | batch))
-
-
-def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return 1 for each group that the gates admit, and 0 for the others."""
-    fields = SimpleNamespace(**vars(record) | {"lengths": record.mask.sum(-1)})
-    return {"value": dialect.recipe(**config).keep(fields).astype(float)}
-
-
-def _advantages_of_turns(
-    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
-) -> dict[str, Any]:
-    """Return the advantages with a length penalty if the completions differ in tokens read and in turns."""
-    weights = length_weights(vars(dialect.settings(config)))
-    found = length_penalized_turns(
-        record.rewards, record.mask.sum(-1), record.input_lengths, record.turns, **weights
-    )
-    return {"value": found}
-
-
-CALLS: dict[str, Call] = {
-    "loss of a batch": _loss_of_a_batch,
-    "kept groups": _kept_groups,
-    "advantages of several turns": _advantages_of_turns,
-}
-"""Calls that only prime-rl's recorded cases have."""

@@ -8,7 +8,6 @@ from grpo_ref.advantages import group_centered
 from grpo_ref.aggregation import token_mean
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects.prime_rl.kernels import (
-    CALLS,
     gated_groups,
     length_penalized,
     length_weights,
@@ -30,7 +29,6 @@ from grpo_ref.explain.dialects.prime_rl.keys import (
     REPLACED,
     VARIANTS,
 )
-from grpo_ref.explain.dialects.prime_rl.metrics import METRICS
 from grpo_ref.explain.dialects.prime_rl.phrases import PHRASES
 from grpo_ref.explain.dialects.prime_rl.refusals import check, check_run, chosen
 from grpo_ref.explain.dialects.prime_rl.traps import TRAPS
@@ -124,8 +122,6 @@ DIALECT = Dialect(
         length_penalized: group_centered,
         of_any_advantage: all_completions,
     },
-    metrics=METRICS,
-    calls=CALLS,
     starts=(r"run rl", r"-m prime_rl\S*"),
     started=("uv run rl", "flags"),
     package="prime-rl",

@@ -9,7 +9,6 @@ from grpo_ref.aggregation import sequence_mean_token_mean, sequence_mean_token_s
 from grpo_ref.corrections import early_stop, masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, NotExpressed, one_of
 from grpo_ref.explain.dialects.rlinf.kernels import (
-    CALLS,
     behaviour_weight,
     mean_below,
     nan_where_empty,
@@ -36,7 +35,6 @@ from grpo_ref.explain.dialects.rlinf.keys import (
     OTHERS,
     SWITCHES,
 )
-from grpo_ref.explain.dialects.rlinf.metrics import METRICS
 from grpo_ref.explain.dialects.rlinf.phrases import PHRASES
 from grpo_ref.explain.dialects.rlinf.traps import TRAPS
 from grpo_ref.filters import all_groups
@@ -274,8 +272,6 @@ DIALECT = Dialect(
         reinpp: whitened,
         behaviour_weight: masked,
     },
-    metrics=METRICS,
-    calls=CALLS,
     starts=(r"(.*/)?(main_grpo|train_embodied_agent\w*|main_embodied_\w+|embodiment/train_async)\.py",),
     started=("python examples/reasoning/main_grpo.py", "overrides"),
     homes={"": "algorithm"},

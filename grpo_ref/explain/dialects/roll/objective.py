@@ -21,7 +21,6 @@ from grpo_ref.aggregation import (
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
 from grpo_ref.explain.dialects.roll.kernels import (
-    CALLS,
     EPS,
     admitted,
     mean_inside,
@@ -43,7 +42,6 @@ from grpo_ref.explain.dialects.roll.keys import (
     IGNORED,
     OTHERS,
 )
-from grpo_ref.explain.dialects.roll.metrics import METRICS
 from grpo_ref.explain.dialects.roll.phrases import PHRASES
 from grpo_ref.explain.dialects.roll.refusals import ALLOWED, check, check_run, is_filtered, is_variant, norms
 from grpo_ref.explain.dialects.roll.traps import TRAPS
@@ -251,8 +249,6 @@ DIALECT = Dialect(
     about=ABOUT,
     traps=TRAPS,
     forms={token_returns: whitened, spread_above: mixed_groups, mean_inside: mixed_groups},
-    metrics=METRICS,
-    calls=CALLS,
     starts=(r"(.*/)?start_rlvr\w*_pipeline\.py",),
     started=("python examples/start_rlvr_pipeline.py", "overrides"),
     package="roll",

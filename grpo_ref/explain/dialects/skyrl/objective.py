@@ -10,7 +10,6 @@ from grpo_ref.corrections import indicator, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
 from grpo_ref.explain.dialects.skyrl.kernels import (
-    CALLS,
     FORMS,
     cispo_against_sampler,
     clip_cov_of_scaled,
@@ -44,7 +43,6 @@ from grpo_ref.explain.dialects.skyrl.keys import (
     PLACES,
     SWITCHES,
 )
-from grpo_ref.explain.dialects.skyrl.metrics import METRICS
 from grpo_ref.explain.dialects.skyrl.phrases import PHRASES
 from grpo_ref.explain.dialects.skyrl.refusals import check, check_run
 from grpo_ref.explain.dialects.skyrl.traps import TRAPS
@@ -307,8 +305,6 @@ DIALECT = Dialect(
     about=ABOUT,
     traps=TRAPS,
     forms=FORMS,
-    metrics=METRICS,
-    calls=CALLS,
     starts=(r"-m skyrl(_train|\.train|\.tx)?\.\S+", r"-m (examples|integrations)\.\S*skyrl\S*"),
     started=("uv run -m skyrl.train.entrypoints.main_base", "overrides"),
     package="skyrl",

@@ -1,11 +1,6 @@
 """Kernels of slime: a token mean that counts at least one token per completion, whitening, an off-policy mask."""
 
 import math
-from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any
-
-import numpy as np
 
 from grpo_ref.advantages.moments import whiten
 from grpo_ref.aggregation import sequence_mean_token_mean
@@ -22,9 +17,6 @@ from grpo_ref.arrays import (
     masked_sum,
     where_mask,
 )
-from grpo_ref.explain.calls import loss
-from grpo_ref.explain.dialect import BONUS, Call, Dialect
-from grpo_ref.explain.dialects.common.calls import kept_groups
 from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
@@ -317,21 +309,3 @@ def _returns(rewards: Array, costs: Array, mask: Array, gamma: float) -> Array:
     apart = places[:, None] - places[None, :]
     discounts = xp.where(apart >= 0, gamma ** xp.astype(at_least(apart, 0), gains.dtype), 0.0)
     return xp.matmul(gains, discounts)
-
-
-def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the loss, whose entropy bonus is averaged as the loss is."""
-    bonus = dialect.concept(BONUS, config, 0.0)
-    found = loss(dialect, {**config, "entropy_coef": 0.0}, record)
-    if bonus:
-        recipe = dialect.recipe(**config)
-        weights = recipe.weights(record.mask)
-        if recipe.penalty_aggregate is not None:
-            kept = np.prod([part(record) for part in recipe.corrections], axis=0)
-            weights = recipe.penalty_aggregate(mask=record.mask, correction=kept)
-        found["loss"] = found["loss"] - bonus * (weights * record.entropies).sum()
-    return found
-
-
-CALLS: dict[str, Call] = {"loss": _loss, "kept groups": kept_groups}
-"""Calls that only slime's recorded cases have, and the loss with its own average of the entropy."""

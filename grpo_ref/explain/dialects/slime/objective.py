@@ -9,7 +9,6 @@ from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import masked, off_policy_mask, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
 from grpo_ref.explain.dialects.slime.kernels import (
-    CALLS,
     mismatch_weights,
     only_kept,
     spread_above,
@@ -22,7 +21,6 @@ from grpo_ref.explain.dialects.slime.kernels import (
     whitened_scores_less_penalty,
 )
 from grpo_ref.explain.dialects.slime.keys import ABOUT, ALIASES, BEYOND, CONCEPTS, DEFAULTS, OTHERS, REPLACED
-from grpo_ref.explain.dialects.slime.metrics import METRICS
 from grpo_ref.explain.dialects.slime.phrases import PHRASES
 from grpo_ref.explain.dialects.slime.refusals import (
     ALLOWED,
@@ -191,8 +189,6 @@ DIALECT = Dialect(
         whitened_returns: discounted,
         whitened_returns_less_penalty: discounted,
     },
-    metrics=METRICS,
-    calls=CALLS,
     starts=(r"(.*/)?slime/train(_async)?\.py",),
     started=("python3 train.py", "flags"),
     package="slime",

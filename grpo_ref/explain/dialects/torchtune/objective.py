@@ -22,7 +22,6 @@ from grpo_ref.explain.dialects.torchtune.keys import (
     SIMPLE,
     TOKEN,
 )
-from grpo_ref.explain.dialects.torchtune.metrics import METRICS
 from grpo_ref.explain.dialects.torchtune.phrases import PHRASES
 from grpo_ref.explain.dialects.torchtune.refusals import check
 from grpo_ref.explain.dialects.torchtune.traps import TRAPS
@@ -106,7 +105,6 @@ DIALECT = Dialect(
         clipped_as_given: two_sided_clipped,
         without_a_sibling: group_normalized,
     },
-    metrics=METRICS,
     starts=(r"(\S*/)?(async_)?grpo_full_finetune_distributed(\.py)?",),
     started=("tune run dev/grpo_full_finetune_distributed --config dev/3B_full_grpo", "overrides"),
     files=FILES,

@@ -13,7 +13,6 @@ from grpo_ref.aggregation import (
 from grpo_ref.corrections import off_policy_mask, top_entropy
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
-from grpo_ref.explain.dialects.trl.calls import CALLS
 from grpo_ref.explain.dialects.trl.kernels import (
     LEVELS,
     cispo_with_any_cap,
@@ -24,7 +23,6 @@ from grpo_ref.explain.dialects.trl.kernels import (
     weighted_k3_beside,
 )
 from grpo_ref.explain.dialects.trl.keys import ABOUT, CONCEPTS, DEFAULTS, GMPO, GRPO, OTHERS, VARIANTS
-from grpo_ref.explain.dialects.trl.metrics import METRICS
 from grpo_ref.explain.dialects.trl.phrases import PHRASES
 from grpo_ref.explain.dialects.trl.refusals import check, check_run
 from grpo_ref.explain.dialects.trl.sampler import MODES, sampler_weights
@@ -224,8 +222,6 @@ DIALECT = Dialect(
         weighted_k3_beside: weighted_k3,
         geometric_mean_of_kept: geometric_mean_clipped,
     },
-    metrics=METRICS,
-    calls=CALLS,
     starts=(r"trl grpo", r"(.*/)?trl/scripts/grpo\.py", r"-m trl\.scripts\.grpo"),
     started=("trl grpo", "flags"),
     package="trl",

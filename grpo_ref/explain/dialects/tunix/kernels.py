@@ -1,11 +1,6 @@
 """Kernels of Tunix: a mean of limited log-ratios, and a length penalty that counts characters."""
 
-from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any
-
 from grpo_ref.arrays import Array, array_namespace
-from grpo_ref.explain.dialect import Call, Dialect
 from grpo_ref.levels import sequence_mean_level
 
 LARGEST = 20.0
@@ -51,12 +46,3 @@ def punished_by_characters(
     xp = array_namespace(rewards, lengths)
     excess = (lengths - (budget - tail)) / tail
     return rewards + xp.minimum(-factor * excess, xp.zeros_like(rewards))
-
-
-def _shaped(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the rewards after the length penalty."""
-    return {"value": dialect.recipe(**config).reward(record)}
-
-
-CALLS: dict[str, Call] = {"shaped rewards": _shaped}
-"""Calls that only Tunix's recorded cases have."""

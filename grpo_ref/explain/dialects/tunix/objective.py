@@ -15,7 +15,7 @@ from grpo_ref.aggregation import (
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, Version, one_of
-from grpo_ref.explain.dialects.tunix.kernels import CALLS, LARGEST, mean_of_limited, punished_by_characters
+from grpo_ref.explain.dialects.tunix.kernels import LARGEST, mean_of_limited, punished_by_characters
 from grpo_ref.explain.dialects.tunix.keys import (
     ABOUT,
     CONCEPTS,
@@ -30,7 +30,6 @@ from grpo_ref.explain.dialects.tunix.keys import (
     SINCE,
     VARIANTS,
 )
-from grpo_ref.explain.dialects.tunix.metrics import METRICS
 from grpo_ref.explain.dialects.tunix.phrases import PHRASES
 from grpo_ref.explain.dialects.tunix.refusals import check, overlong
 from grpo_ref.explain.dialects.tunix.traps import TRAPS
@@ -189,8 +188,6 @@ DIALECT = Dialect(
         clipped_as_given: two_sided_clipped,
         without_a_sibling: group_normalized,
     },
-    metrics=METRICS,
-    calls=CALLS,
     starts=(r"-m tunix\.cli\.grpo_main", r"(\S*/)?tunix/cli/grpo_main\.py"),
     started=("python3 -m tunix.cli.grpo_main base_config.yaml", "overrides"),
     homes={"": "grpo_config", "training_mode": "training_mode", "config_class": "config_class"},

@@ -1,13 +1,7 @@
 """Kernels of understand-r1-zero: a reward of 0 for truncated completions, and a KL in the completion's reward."""
 
-from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any
-
-from grpo_ref.arrays import TOKENS, Array, Floats, array_namespace, is_set, masked_sum
-from grpo_ref.explain.calls import loss
-from grpo_ref.explain.dialect import Call, Dialect
-from grpo_ref.recipes import Recipe, Slot
+from grpo_ref.arrays import TOKENS, Array, array_namespace, is_set, masked_sum
+from grpo_ref.recipes import Slot
 
 
 def zero_if_cut_off(rewards: Array, ended: Array, *, scale: float = 1.0) -> Array:
@@ -56,35 +50,3 @@ def penalized(
     """
     apart = masked_sum(old_log_probs - ref_log_probs, mask, axis=TOKENS)
     return scores(rewards=rewards - kl_coef * apart)
-
-
-def admitted(record: SimpleNamespace, recipe: Recipe) -> Floats:
-    """Return the mask without the excluded completions, (P, G, T)."""
-    if not hasattr(record, "ended"):
-        mask: Floats = record.mask
-        return mask
-    fields = {"rewards": record.ended} | vars(record)
-    left: Floats = record.mask * recipe.admit(SimpleNamespace(**fields))[..., None]
-    return left
-
-
-def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the loss over the completions that the recipe admits, if some were truncated."""
-    mask = admitted(record, dialect.recipe(**config))
-    return loss(dialect, config, SimpleNamespace(**vars(record) | {"mask": mask}))
-
-
-def _shaped_advantages(
-    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
-) -> dict[str, Any]:
-    """Return the advantages computed from the verifier's rewards, which are shaped first."""
-    recipe = dialect.recipe(**config)
-    fields = vars(record) | {"rewards": recipe.reward(record)}
-    return {"value": recipe.advantage(SimpleNamespace(**fields))}
-
-
-CALLS: dict[str, Call] = {
-    "loss of what is admitted": _loss_of_admitted,
-    "advantages of shaped rewards": _shaped_advantages,
-}
-"""Calls that only understand-r1-zero's recorded cases have."""

@@ -7,9 +7,8 @@ from grpo_ref.advantages import group_centered, group_normalized
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
-from grpo_ref.explain.dialects.understand_r1_zero.kernels import CALLS, penalized, zero_if_cut_off
+from grpo_ref.explain.dialects.understand_r1_zero.kernels import penalized, zero_if_cut_off
 from grpo_ref.explain.dialects.understand_r1_zero.keys import ABOUT, ALIASES, CONCEPTS, DEFAULTS, OTHERS
-from grpo_ref.explain.dialects.understand_r1_zero.metrics import METRICS
 from grpo_ref.explain.dialects.understand_r1_zero.phrases import PHRASES
 from grpo_ref.explain.dialects.understand_r1_zero.traps import TRAPS
 from grpo_ref.explain.groups_of_one import without_a_sibling
@@ -119,8 +118,6 @@ DIALECT = Dialect(
         zero_if_cut_off: task_reward,
         clipped_as_given: two_sided_clipped,
     },
-    metrics=METRICS,
-    calls=CALLS,
     starts=(r"(.*/)?train_zero_math\.py",),
     started=("python train_zero_math.py", "flags"),
     package="oat-llm",

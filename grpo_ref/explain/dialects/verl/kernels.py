@@ -324,11 +324,6 @@ def share_of_kept(
     return weights / xp.where(share > 0.0, share, 1.0)
 
 
-def known(mask: Array, *, weights: Array) -> Array:
-    """Return weights that are already known; 0 on padding."""
-    return where_mask(mask, weights)
-
-
 FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
     geometric_mean_per_token: geometric_mean_clipped,
     overlong_in_tokens: soft_overlong,

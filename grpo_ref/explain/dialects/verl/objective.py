@@ -26,7 +26,6 @@ from grpo_ref.aggregation import (
 )
 from grpo_ref.arrays import Array
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, NotExpressed, one_of
-from grpo_ref.explain.dialects.verl.calls import CALLS
 from grpo_ref.explain.dialects.verl.correction import admitted, corrections, inner
 from grpo_ref.explain.dialects.verl.kernels import (
     FORMS,
@@ -51,7 +50,6 @@ from grpo_ref.explain.dialects.verl.keys import (
     PLACES,
     SUBTRACTED,
 )
-from grpo_ref.explain.dialects.verl.metrics import METRICS
 from grpo_ref.explain.dialects.verl.phrases import PHRASES
 from grpo_ref.explain.dialects.verl.traps import TRAPS
 from grpo_ref.explain.dialects.verl.versions import CLUES, VERSIONS
@@ -347,8 +345,6 @@ DIALECT = Dialect(
     traps=TRAPS,
     forms=FORMS,
     words=PHRASES,
-    metrics=METRICS,
-    calls=CALLS,
     starts=(
         r"-m (verl\.trainer\.main_(?!eval|generation)\w+|verl\.experimental\.\S+|(recipe|verl_recipe)\.\S+)",
         r"(.*/)?verl/trainer/main_(?!eval|generation)\w+\.py",
