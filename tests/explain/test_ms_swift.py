@@ -1,12 +1,10 @@
 """ms-swift: what its arguments compute."""
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from conformance.calls.ms_swift import advantages
 from grpo_ref.explain.dialects import ms_swift
 from grpo_ref.explain.dialects.ms_swift.kernels import centered_then_scaled, overlong, penalized, scaled_up
 from grpo_ref.explain.dialects.ms_swift.losses import (
@@ -233,20 +231,6 @@ def test_the_kl_of_a_completion_is_a_sum():
 def test_a_punishment_for_length_goes_on_below_minus_1():
     found = overlong(np.ones((1, 3)), np.array([[8, 9, 14]]), longest=10, cache=2, weight=0.5)
     assert found.tolist() == [[1.0, 0.75, -0.5]]
-
-
-def test_a_reward_of_none_is_a_reward_of_0():
-    record = SimpleNamespace(rewards=np.array([[2.0, np.nan]]), mask=MASK)
-    config = {"scale_rewards": "none", "beta": 0.0}
-    assert advantages(ms_swift.DIALECT, config, record)["value"].tolist() == [[1.0, -1.0]]
-
-
-def test_with_gdpo_what_one_function_does_not_score_is_compared_by_the_others():
-    """The first one has one score and adds nothing; the second gives ±1/√2, which whitening keeps."""
-    components = np.array([[[5.0, 1.0], [np.nan, 0.0]]])
-    record = SimpleNamespace(components=components, weights=np.ones(2), mask=MASK)
-    found = advantages(ms_swift.DIALECT, {"scale_rewards": "gdpo", "beta": 0.0}, record)["value"]
-    np.testing.assert_allclose(found, np.array([[1.0, -1.0]]) * np.sqrt(0.5), rtol=1e-7)
 
 
 def test_real_refuses_a_temperature_of_0():

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from conformance.replay import verdict
 from grpo_ref.advantages import raw_rewards
 from grpo_ref.explain.dialects import openrlhf
 from grpo_ref.explain.dialects.openrlhf.kernels import (
@@ -251,23 +250,6 @@ def test_a_token_that_the_sampler_does_not_know_makes_the_weight_none():
         assert np.isnan(weights[0, 0, 0])
 
 
-def test_without_a_weight_of_the_penalty_there_is_no_reference_to_be_away_from():
-    """The trainer loads none then, and logs 0."""
-    ones = [[-1.0, -2.0]]
-    case = {
-        "id": "mine",
-        "trainer": "openrlhf",
-        "call": "loss",
-        "config": {"algo.kl.use_loss": True, "algo.kl.init_coef": 0.0},
-        "given": {"log_probs": "ones", "old_log_probs": "ones", "advantages": "good", "mask": "tokens"},
-        "loss": -1.0,
-        "grad_logp": [[-0.5, -0.5]],
-        "metrics": {"kl": 0.0, "logprobs_diff": 0.0},
-    }
-    inputs = {"group_size": 1, "ones": ones, "good": [1.0], "tokens": [[1, 1]]}
-    assert verdict(case, inputs).passed
-
-
 def test_a_lower_width_above_1_is_no_lower_bound():
     clips = openrlhf.recipe(**{"actor.eps_clip": 1.5}).surrogate.settings
     assert 1.0 - clips["clip_low"] < 1e-15
@@ -299,19 +281,3 @@ def test_one_weight_for_every_token_but_an_unknown_one():
     sampler, zeros = np.array([[[-1.0, np.nan, np.nan]]]), np.zeros((1, 1, 3))
     weights = the_same(zeros, sampler, np.array([[[1, 1, 0]]]), weight=0.5)
     np.testing.assert_array_equal(weights, [[[0.5, np.nan, 0.5]]])
-
-
-def test_a_hole_counts_for_the_length_and_metrics_are_of_the_shaped_rewards():
-    """From the first token to the last it is 4 places, all of the budget: 1 is taken off the reward."""
-    case = {
-        "id": "x",
-        "trainer": "openrlhf",
-        "call": "advantages of shaped rewards",
-        "config": {"algo.kl.init_coef": 0.0, "rollout.max_new_tokens": 4, "reward.overlong_buffer_len": 2},
-        "given": {"rewards": "rewards", "mask": "mask"},
-        "inputs": {"rewards": [1.0, 1.0], "mask": [[1, 0, 0, 1], [1, 1, 0, 0]]},
-        "value": [[-(0.5**0.5), 0.0, 0.0, -(0.5**0.5)], [0.5**0.5, 0.5**0.5, 0.0, 0.0]],
-        "axes": ["completion", "token"],
-        "metrics": {"reward": 0.5, "group_reward_std": 0.5**0.5},
-    }
-    assert verdict(case, {"group_size": 2}).passed

@@ -6,7 +6,6 @@ from math import log
 import numpy as np
 import pytest
 
-from conformance.calls.prime_rl import length_penalized_turns
 from grpo_ref import policy_loss
 from grpo_ref.explain.dialects import prime_rl
 from grpo_ref.explain.dialects.prime_rl.kernels import (
@@ -163,13 +162,6 @@ def test_the_penalty_for_length_is_a_share_of_the_mean_reward():
 def test_a_penalty_in_a_group_that_fails_on_average_rewards_length():
     found = length_penalized(np.array([[-1.0, -1.0]]), np.array([[8, 4]]), output=1.0)
     assert found.tolist() == [[0.25, -0.25]]
-
-
-def test_what_all_of_a_group_have_alike_cancels():
-    rewards, lengths, alike = np.array([[1.0, 0.0]]), np.array([[8, 4]]), np.array([[3, 3]])
-    np.testing.assert_allclose(
-        length_penalized_turns(rewards, lengths, alike, alike), length_penalized(rewards, lengths), rtol=1e-12
-    )
 
 
 def test_a_completion_at_its_groups_mean_is_taken_out():

@@ -352,16 +352,6 @@ def test_a_negative_entropy_bonus_is_not_read():
     assert losses[0] == losses[1] != losses[2]
 
 
-def test_what_a_step_logs_is_the_mean_over_its_micro_batches():
-    """Ratios e^0.1, and e^-0.3 with 1: their means are 1.10517 and 0.87041, and the mean of these 0.98779."""
-    given = {"log_probs": "policy", "old_log_probs": "old", "advantages": "better", "mask": "tokens"}
-    config = {"ratio_clip_eps": 0.2, "clip_ratio_c": None, "training_batch_size_per_gpu": 1}
-    case = {"trainer": "rlinf", "call": "loss of a step", "config": config, "given": given}
-    logged = rebuild({**case, "metrics": {"actor/ratio": 0.0, "actor/approx_kl": 0.0}}, SMALL)["logged"]
-    assert logged["actor/ratio"] == pytest.approx((np.exp(0.1) + (np.exp(-0.3) + 1.0) / 2.0) / 2.0)
-    assert logged["actor/approx_kl"] == pytest.approx(0.025)
-
-
 def logged_of_a_step(names, config, mask):
     """What a step of two micro-batches of one completion logs; the sampler is 0.1 off, and 0.2 and 0.4."""
     inputs = SMALL | {"sampler": [[-1.2, -2.0], [-1.0, -0.9]], "present": mask}
