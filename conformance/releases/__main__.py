@@ -1,8 +1,8 @@
 """Install the releases of a trainer, run them, and compare their gradients.
 
-    python -m conformance.releases install trl
-    python -m conformance.releases run trl --release 0.22.0
-    python -m conformance.releases compare trl
+python -m conformance.releases install trl
+python -m conformance.releases run trl --release 0.22.0
+python -m conformance.releases compare trl
 """
 
 import argparse
@@ -63,13 +63,15 @@ def run(project: str, folder: Path, only: str | None) -> Iterator[str]:
         module = f"conformance.releases.{project}_run"
         command = [str(folder / "env" / "bin" / "python"), "-m", module, str(recorded / f"{release}.json")]
         done = subprocess.run(command, cwd=work, env=environment, check=False)
-        yield f"{release}: {'recorded' if done.returncode == 0 else f'stopped with exit status {done.returncode}'}"
+        yield f"{release}: {'recorded' if done.returncode == 0 else 'stopped with an error'}"
 
 
 def main() -> None:
     """Read the command line and run one step."""
     parser = argparse.ArgumentParser(
-        prog="python -m conformance.releases", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        prog="python -m conformance.releases",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.add_argument("step", choices=("install", "run", "compare"))
     parser.add_argument("project", choices=("trl", "verl"))

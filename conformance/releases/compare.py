@@ -1,8 +1,8 @@
-"""Compare the gradients that the releases of one trainer compute, and write two files about the differences.
+"""Compare the gradients that the releases of one trainer compute, and write two files about the changes.
 
-`PROJECT.csv` has a row for each case: the spans of neighbouring releases that agree, and the size of each change.
-`PROJECT_borders.toml` has an entry for each release that changes something, with the cause. People write the
-causes, in `PROJECT_causes.toml`. Everything else in both files is measured.
+`PROJECT.csv` has a row for each case and span of neighbouring releases that agree, with the size of the
+change from the span before. `PROJECT_borders.toml` has an entry for each cause of a change between two
+releases. People write the causes, in `PROJECT_causes.toml`. Everything else in both files is measured.
 """
 
 import csv
@@ -32,7 +32,8 @@ class Difference:
     """Size of the difference of two gradients.
 
     Args:
-      change: max |a - b| / max(|a|, |b|) over all batches, or infinity if one of them is NaN where the other is not.
+      change: max |a - b| / max(|a|, |b|) of the batch that differs most. Infinity if one of them is NaN or
+        infinite where the other is not.
       factor: c if b = c a in every batch, or None.
     """
 
@@ -252,7 +253,7 @@ def write_borders(
             if change.difference is None:
                 size = f"from = {text(change.status_before)}, to = {text(change.status)}"
             else:
-                size = f"change = {change.difference.change:.4g}"
+                size = f"change = {float(f'{change.difference.change:.4g}')}"
                 if change.difference.factor is not None:
                     size += f", factor = {change.difference.factor}"
             lines.append(f"{text(case)} = {{ {size} }}")

@@ -1,9 +1,9 @@
 """Scripted completions, rewards and log-probabilities, and a tiny model that returns exactly these numbers.
 
-Everything of a trainer runs as released, except for `model.generate` and the forward of the model's backbone. The
-hidden size is the size of the vocabulary and the output head is the identity, so the hidden states are the logits.
-A release that reads logits, hidden states in chunks, or a fused head gets the same log-probabilities. The first
-token of a completion names its row of the tables.
+Everything of a trainer runs as released, except `model.generate` and the forward of the model's
+backbone. The hidden size is the size of the vocabulary and the output head is the identity, so the
+hidden states are the logits. A release that reads logits, hidden states in chunks or a fused head gets
+the same log-probabilities. The first token of a completion names its row of the tables.
 """
 
 import math
@@ -49,8 +49,8 @@ def make_tables(seed: int, variant: str = "") -> Tables:
 
     Args:
       seed: number of the batch.
-      variant: "" for ratios near 1; "extreme" for some ratios of e^±20; "overflow" for some ratios of e^±100,
-        which are infinite or 0 in float32; "nan" for a sampler that could not score some tokens.
+      variant: "" for ratios near 1. "extreme", "far" and "overflow" for some ratios of e^±20, e^±60 and e^±100;
+        the last are infinite or 0 in float32. "nan" for a sampler that could not score some tokens.
     """
     generator = torch.Generator().manual_seed(seed)
 
@@ -80,8 +80,8 @@ def make_tables(seed: int, variant: str = "") -> Tables:
     position = torch.arange(LENGTH)
     holes = (uniform(*shape) < 0.3) & (position > 0) & (position < lengths[:, None] - 1)
 
-    if variant in ("extreme", "overflow"):
-        far = 20.0 if variant == "extreme" else 100.0
+    far = {"extreme": 20.0, "far": 60.0, "overflow": 100.0}.get(variant)
+    if far is not None:
         kind = torch.randint(0, 8, shape, generator=generator)
         policy = torch.where(kind == 0, old - far, policy)
         old = torch.where(kind == 1, policy - far, old)
@@ -112,7 +112,9 @@ def make_tiny_model(folder: Path = TINY_MODEL) -> None:
     tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     special = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, padding_side="left", **special).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, padding_side="left", **special).save_pretrained(
+        folder
+    )
     model = LlamaForCausalLM(
         LlamaConfig(
             vocab_size=VOCABULARY,
@@ -170,12 +172,13 @@ def script_forward(model: Any, log_probs: Callable[[], torch.Tensor]) -> None:
 def scripted_generate(tables: Callable[[], Tables]) -> Callable[..., torch.Tensor]:
     """Return a `generate` that gives each prompt the completions of its group, in order."""
 
-    def generate(input_ids: torch.Tensor, generation_config: Any = None, **_: Any) -> torch.Tensor:
+    def generate(input_ids: torch.Tensor, generation_config: Any = None, **others: Any) -> torch.Tensor:
         prompts = ((input_ids[:, -1] - FIRST_PROMPT) % GROUPS).tolist()
         # A release either repeats the prompts itself or asks for several completions of each.
         repeated = len(prompts) > len(set(prompts))
         each = 1 if repeated else generation_config.num_return_sequences or 1
-        now, seen, rows = tables(), dict.fromkeys(range(GROUPS), 0), []
+        now, rows = tables(), []
+        seen = [0] * GROUPS
         for prompt in prompts:
             for _ in range(each):
                 rows.append(prompt * GENERATIONS + seen[prompt] % GENERATIONS)

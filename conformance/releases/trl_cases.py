@@ -1,8 +1,8 @@
 """Configurations of TRL: name -> keys of GRPOConfig.
 
-A case sets the keys that its name says. All other keys have the values of `PINS`, so that a changed default is not
-seen as a changed behaviour. The cases named `as_is` set nothing else, and see the defaults.
-Keys with an underscore are for the runner.
+A case sets the keys that its name says. All other keys have the values of `PINS`, so a changed default is not
+seen as a changed behaviour. The cases named `as_is` set nothing else, and see the defaults. Keys with an
+underscore are for the runner.
 """
 
 from typing import Any
@@ -59,7 +59,7 @@ def make_cases() -> dict[str, Keys]:
         "as_is_spg": {**AS_IS, **THREE_STEPS},
         "as_is_off": {**AS_IS, **TWICE},
         "as_is_vllm": {**AS_IS, "_vllm": True, **TWICE},
-        "as_is_grpo": {**AS_IS, "loss_type": "grpo", **ONE_STEP},
+        "as_is_length": {**AS_IS, "loss_type": "dr_grpo", "_max_completion_length": False, **ONE_STEP},
         "as_is_trunc": {**AS_IS, "mask_truncated_completions": True, **ACCUMULATE},
         "as_is_kl": {**AS_IS, "beta": 0.04, **ONE_STEP},
         "as_is_seq": {**AS_IS, "importance_sampling_level": "sequence", **TWICE},
@@ -82,6 +82,7 @@ def make_cases() -> dict[str, Keys]:
         "max_len": {"loss_type": "dr_grpo", "max_completion_length": 16, **ONE_STEP},
     }
     for loss in LOSSES:
+        cases[f"as_is_{loss}"] = {**AS_IS, "loss_type": loss, **ONE_STEP}
         of_loss: dict[str, Keys] = {
             "": TWICE,
             "on": ONE_STEP,
@@ -101,7 +102,7 @@ def make_cases() -> dict[str, Keys]:
             "bonus_acc": {"entropy_coef": 0.02, **ACCUMULATE},
             "vllm": {**VLLM, **TWICE},
             "extreme": {"_tables": "extreme", **TWICE},
-            "overflow": {"_tables": "overflow", **TWICE},
+            "far": {"_tables": "far", **TWICE},
             "holes": {"_holes": True, **TWICE},
             "holes_acc": {"_holes": True, **ACCUMULATE},
         }
@@ -133,7 +134,13 @@ def make_cases() -> dict[str, Keys]:
             "vllm_extreme": {"_tables": "extreme", **vllm},
             "vllm_nan": {"_tables": "nan", **vllm},
             "vllm_none": {"_tables": "nan", "_none": True, **vllm},
-            "vllm_none_off": {"_tables": "nan", "_none": True, "_vllm": True, **TWICE},
+            "vllm_none_off": {
+                "_tables": "nan",
+                "_none": True,
+                "_vllm": True,
+                "vllm_importance_sampling_correction": False,
+                **TWICE,
+            },
             "vllm_nan_offmask": {"_tables": "nan", "_vllm": True, "off_policy_mask_threshold": 0.05, **TWICE},
         }
         for mode in MODES:
@@ -153,12 +160,23 @@ def make_cases() -> dict[str, Keys]:
         "vespo_vllm_nan": {"loss_type": "vespo", "_tables": "nan", **VLLM, **TWICE},
         "vespo_vllm_trunc": {"loss_type": "vespo", "mask_truncated_completions": True, **VLLM, **TWICE},
         "clip_min_vllm": {"vllm_importance_sampling_clip_min": 0.8, **VLLM, **TWICE},
-        "adaptive_bonus": {"use_adaptive_entropy": True, "entropy_coef": 0.02, "entropy_target": 100.0, **ACCUMULATE},
+        "adaptive_bonus": {
+            "use_adaptive_entropy": True,
+            "entropy_coef": 0.02,
+            "entropy_target": 100.0,
+            **ACCUMULATE,
+        },
         "entropy_bonus": {"entropy_coef": 0.02, "top_entropy_quantile": 0.5, **TWICE},
         "dapo_iterations_acc": {"loss_type": "dapo", "num_iterations": 2, **ACCUMULATE},
         "dapo_spg_trunc": {"loss_type": "dapo", "mask_truncated_completions": True, **THREE_STEPS},
     }
-    for name, value in {"true": True, "false": False, "group": "group", "batch": "batch", "none": "none"}.items():
+    for name, value in {
+        "true": True,
+        "false": False,
+        "group": "group",
+        "batch": "batch",
+        "none": "none",
+    }.items():
         cases[f"scale_{name}"] = {"scale_rewards": value, **ONE_STEP}
         cases[f"scale_{name}_acc"] = {"scale_rewards": value, **ACCUMULATE}
     two = {"_functions": 2, "reward_weights": [1.0, 0.5], **ONE_STEP}

@@ -1,8 +1,11 @@
-"""Run the cases with the release of TRL on PYTHONPATH: `python -m conformance.releases.trl_run OUT.json [CASE ...]`.
+"""Run the cases with the release of TRL on PYTHONPATH.
 
-A case runs the real GRPOConfig, GRPOTrainer and `train()`, for five batches of twelve completions. Recorded are the
-gradient by the policy's log-probabilities, summed over the optimizer steps of one batch, and the advantages. The
-learning rate is 0, so the policy stays as scripted. Cases that OUT.json has already are kept.
+    python -m conformance.releases.trl_run OUT.json [CASE ...]
+
+A case runs the real GRPOConfig, GRPOTrainer and `train()` for five batches of twelve completions.
+Recorded are the gradient by the policy's log-probabilities, summed over the optimizer steps of one
+batch, and the advantages. The learning rate is 0, so the policy stays as scripted. Cases that OUT.json
+has already are kept.
 """
 
 import contextlib
@@ -54,7 +57,7 @@ ALWAYS: Keys = {
 
 
 def keys_for(case: Keys, fields: set[str]) -> tuple[Keys, list[str]]:
-    """Return the keys to construct GRPOConfig with, and the keys of the case that this release does not have."""
+    """Return the keys for GRPOConfig, and the keys of the case that this release does not have."""
     asked = {key: value for key, value in case.items() if not key.startswith("_")}
     pins = PINS if case.get("_pins", True) else {}
     renamed = ("vllm_importance_sampling_cap", "vllm_importance_sampling_clip_max")
@@ -65,15 +68,19 @@ def keys_for(case: Keys, fields: set[str]) -> tuple[Keys, list[str]]:
     # Before `loss_type` existed there was one loss, and the cases of "grpo" ran it.
     without_key = {"loss_type": "grpo", "num_iterations": 1}
     missing = [key for key, value in asked.items() if key not in fields and without_key.get(key) != value]
-    known = {key: value for key, value in {**pins, **asked}.items() if key in fields}
-    return {**ALWAYS, **known}, missing
+    keys = {**ALWAYS, **{key: value for key, value in {**pins, **asked}.items() if key in fields}}
+    if not case.get("_max_completion_length", True):
+        del keys["max_completion_length"]
+    return keys, missing
 
 
 def run_case(case: Keys) -> dict[str, Any]:
     """Run one case. The result has `batches`, or `absent` with the missing keys, or `error`."""
-    from trl import GRPOConfig
+    from trl import GRPOConfig, GRPOTrainer
 
     keys, missing = keys_for(case, {field.name for field in dataclasses.fields(GRPOConfig)})
+    if case.get("_holes") and not hasattr(GRPOTrainer, "_tool_call_loop"):
+        missing.append("tools")
     if missing:
         return {"absent": missing}
     folder = tempfile.mkdtemp(dir=".")
@@ -94,22 +101,25 @@ def train(case: Keys, args: Any) -> list[dict[str, Any]]:
     from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast, TrainerCallback
 
     generation_steps = getattr(args, "steps_per_generation", None) or args.gradient_accumulation_steps
-    steps_per_batch = getattr(args, "num_iterations", 1) * max(1, generation_steps // args.gradient_accumulation_steps)
+    steps_per_batch = getattr(args, "num_iterations", 1) * max(
+        1, generation_steps // args.gradient_accumulation_steps
+    )
     args.max_steps = steps_per_batch * scripted.BATCHES
     batches = [scripted.make_tables(seed, case.get("_tables", "")) for seed in range(scripted.BATCHES)]
     policies = [tables.policy.clone().requires_grad_() for tables in batches]
     recorded: list[dict[str, Any]] = [
-        {"gradient": torch.zeros(scripted.ROWS, scripted.LENGTH), "advantages": [0.0] * scripted.ROWS} for _ in batches
+        {"gradient": torch.zeros(scripted.ROWS, scripted.LENGTH), "advantages": [0.0] * scripted.ROWS}
+        for _ in batches
     ]
     step = 0
 
     def at() -> int:
-        return min(step // steps_per_batch, scripted.BATCHES - 1)
+        return min(step // int(steps_per_batch), scripted.BATCHES - 1)
 
     def tables() -> scripted.Tables:
         return batches[at()]
 
-    class ReadGradients(TrainerCallback):
+    class ReadGradients(TrainerCallback):  # type: ignore[misc, unused-ignore]
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             nonlocal step
             policy = policies[at()]
@@ -122,9 +132,13 @@ def train(case: Keys, args: Any) -> list[dict[str, Any]]:
     model = AutoModelForCausalLM.from_pretrained(scripted.TINY_MODEL)
     trainer = module.GRPOTrainer(
         model=model,
-        reward_funcs=[reward_function(i, tables, case.get("_unscored")) for i in range(case.get("_functions", 1))],
+        reward_funcs=[
+            reward_function(i, tables, case.get("_unscored")) for i in range(case.get("_functions", 1))
+        ],
         args=args,
-        train_dataset=Dataset.from_dict({"prompt": [f"p{i}" for i in range(case.get("_prompts", scripted.GROUPS))]}),
+        train_dataset=Dataset.from_dict(
+            {"prompt": [f"p{i}" for i in range(case.get("_prompts", scripted.GROUPS))]}
+        ),
         processing_class=PreTrainedTokenizerFast.from_pretrained(scripted.TINY_MODEL, padding_side="left"),
         callbacks=[ReadGradients()],
     )
@@ -132,7 +146,9 @@ def train(case: Keys, args: Any) -> list[dict[str, Any]]:
     for name in ("shuffle_tensor_dict", "shuffle_sequence_dict"):
         if hasattr(module, name):
             setattr(module, name, lambda rows: rows)
-    scripted.script_forward(trainer.model, lambda: policies[at()] if torch.is_grad_enabled() else tables().old)
+    scripted.script_forward(
+        trainer.model, lambda: policies[at()] if torch.is_grad_enabled() else tables().old
+    )
     if getattr(trainer, "ref_model", None) is not None:
         scripted.script_forward(trainer.ref_model, lambda: tables().reference)
     trainer.model.generate = scripted.scripted_generate(tables)
@@ -144,7 +160,9 @@ def train(case: Keys, args: Any) -> list[dict[str, Any]]:
     compute_loss = trainer.compute_loss
 
     def compute_loss_and_record(model: Any, inputs: Any, *others: Any, **named: Any) -> Any:
-        if isinstance(inputs, dict) and "advantages" in inputs:  # 0.14 and 0.15 compute the advantages in the loss
+        if (
+            isinstance(inputs, dict) and "advantages" in inputs
+        ):  # 0.14 and 0.15 compute the advantages in the loss
             rows = (inputs["completion_ids"][:, 0] - scripted.FIRST_ROW).tolist()
             for row, advantage in zip(rows, inputs["advantages"], strict=True):
                 recorded[at()]["advantages"][row] = advantage.reshape(-1)[0].item()
@@ -162,8 +180,8 @@ def reward_function(i: int, tables: Callable[[], scripted.Tables], unscored: Any
     Args:
       i: number of the function.
       tables: returns the current batch.
-      unscored: true to answer None for a third of the rows, and with all functions for row 5; "group" to answer
-        None with all functions for the first group.
+      unscored: true to answer None for a third of the rows, and with all functions for row 5; "group" to
+        answer None with all functions for the first group.
     """
 
     def scores(row: int) -> bool:
@@ -219,7 +237,9 @@ def script_vllm(trainer: Any, tables: Callable[[], scripted.Tables], none: bool)
     class Client:
         def generate(self, prompts: list[str], n: int, **_: Any) -> Any:
             given = [int(prompt[1]) % scripted.GROUPS for prompt in prompts]
-            rows = [group * scripted.GENERATIONS + k % scripted.GENERATIONS for group in given for k in range(n)]
+            rows = [
+                group * scripted.GENERATIONS + k % scripted.GENERATIONS for group in given for k in range(n)
+            ]
             ids = [tables().ids[row][: int(tables().lengths[row])].tolist() for row in rows]
             if '["logprobs"]' not in inspect.getsource(module):
                 return ids
@@ -232,13 +252,14 @@ def script_vllm(trainer: Any, tables: Callable[[], scripted.Tables], none: bool)
 
 def script_tools(trainer: Any, tables: Callable[[], scripted.Tables]) -> None:
     """Pretend that some tokens are the answers of a tool, which makes holes in the mask (0.26 and later)."""
-    if not hasattr(trainer, "_tool_call_loop"):
-        raise NotImplementedError("this release has no tools")
-    with_images = "images" in inspect.signature(trainer._tool_call_loop).parameters
+    with_images = "tool_images" in inspect.getsource(trainer._tool_call_loop)  # 1.1 and later
 
-    def loop(prompts: Any, prompt_ids: Any, completion_ids: Any, completions: Any, logprobs: Any, *_: Any) -> Any:
+    def loop(
+        prompts: Any, prompt_ids: Any, completion_ids: Any, completions: Any, logprobs: Any, *_: Any
+    ) -> Any:
         mask = [
-            (~tables().holes[ids[0] - scripted.FIRST_ROW][: len(ids)]).int().tolist() for ids in completion_ids
+            (~tables().holes[ids[0] - scripted.FIRST_ROW][: len(ids)]).int().tolist()
+            for ids in completion_ids
         ]
         out = (mask, completions, completion_ids, logprobs, 0, 0)
         return (*out, [None] * len(mask)) if with_images else out

@@ -1,8 +1,8 @@
 """Configurations of verl: name -> what to call and with which keys.
 
 The name begins with the function (`agg_loss`, a policy loss, `kl_penalty`, an advantage estimator) or with the
-worker: `update` is the FSDP actor's update, which 0.8.0 removed, `engine` is the loss of the engine, which 0.7.0
-added, and `step` is the one that a launch file gets by default.
+worker: `update` is the FSDP actor's update, which 0.8.0 removed, `engine` is the loss of the engine, which
+0.7.0 added, and `step` is the one that a launch file gets by default.
 """
 
 from dataclasses import dataclass, field
@@ -127,15 +127,20 @@ def make_cases() -> dict[str, Case]:
             mask = label[1:] if label in ("_empty", "_holes") else ""
             tables = "extreme" if label == "_extreme" else ""
             for layer in ("update", "engine", "step"):
-                cases[f"{layer} {mode}{label}"] = Case(layer, "", {"loss_agg_mode": mode, **keys}, mask, tables)
+                cases[f"{layer} {mode}{label}"] = Case(
+                    layer, "", {"loss_agg_mode": mode, **keys}, mask, tables
+                )
     for layer in ("update", "engine", "step"):
         for kind in ("kl", "mse", "k3+"):
-            keys = {"use_kl_loss": True, "kl_loss_type": kind}
-            cases[f"{layer} token-mean_kl_{kind}"] = Case(layer, "", keys)
+            cases[f"{layer} token-mean_kl_{kind}"] = Case(
+                layer, "", {"use_kl_loss": True, "kl_loss_type": kind}
+            )
     return cases
 
 
-def policy_loss(loss: str, mode: str, mask: str = "", tables: str = "", rollout_weights: bool = False) -> Case:
+def policy_loss(
+    loss: str, mode: str, mask: str = "", tables: str = "", rollout_weights: bool = False
+) -> Case:
     """Return the case of one policy loss, with the values of its own keys."""
     own = {
         "loss_mode": loss,
@@ -146,7 +151,9 @@ def policy_loss(loss: str, mode: str, mask: str = "", tables: str = "", rollout_
         "ppo_kl_coef": 0.1,
     }
     keys = {"loss_agg_mode": mode, "policy_loss": own}
-    return Case("policy_loss", loss, {**keys, "rollout_weights": True} if rollout_weights else keys, mask, tables)
+    return Case(
+        "policy_loss", loss, {**keys, "rollout_weights": True} if rollout_weights else keys, mask, tables
+    )
 
 
 CASES = make_cases()

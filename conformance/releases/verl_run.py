@@ -1,9 +1,11 @@
-"""Run the cases with the release of verl on PYTHONPATH: `python -m conformance.releases.verl_run OUT.json [CASE ...]`.
+"""Run the cases with the release of verl on PYTHONPATH.
+
+    python -m conformance.releases.verl_run OUT.json [CASE ...]
 
 Functions of `core_algos` are called by the names of their arguments. The FSDP actor's `update_policy` runs as
-released, with a scripted forward. The engine's `ppo_loss` gets the counts of tokens and rows of the mini-batch, as the
-engine passes them. Recorded is the gradient by the policy's log-probabilities. Packages that verl imports and that
-no loss needs are replaced by empty modules.
+released, with a scripted forward. The engine's `ppo_loss` gets the counts of tokens and rows of the mini-batch,
+as the engine passes them. Recorded is the gradient by the policy's log-probabilities. Packages that verl imports
+and that no loss needs are replaced by empty modules.
 """
 
 import dataclasses
@@ -27,9 +29,9 @@ from conformance.releases import scripted
 from conformance.releases.verl_cases import ACTOR_KEYS, CASES, Case
 
 NOT_INSTALLED = set(
-    """ray hydra codetiming torchdata peft orjson transfer_queue cachetools PIL vllm tensorboard wandb flash_attn
-    latex2sympy2_extended math_verify pylatexenc qwen_vl_utils mathruler uvicorn fastapi starlette aiohttp zmq einops
-    liger_kernel megatron sglang pybind11 dill torchvision mbridge""".split()
+    """ray hydra codetiming torchdata peft orjson transfer_queue cachetools PIL vllm tensorboard wandb
+    flash_attn latex2sympy2_extended math_verify pylatexenc qwen_vl_utils mathruler uvicorn fastapi starlette
+    aiohttp zmq einops liger_kernel megatron sglang pybind11 dill torchvision mbridge""".split()
 )
 
 
@@ -43,7 +45,9 @@ class AnyName(type):
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return AnyName(name, (), {"__init__": lambda self, *a, **k: None, "__call__": lambda self, made: made})
+        return AnyName(
+            name, (), {"__init__": lambda self, *a, **k: None, "__call__": lambda self, made: made}
+        )
 
 
 class EmptyModule(types.ModuleType):
@@ -94,7 +98,9 @@ def prepare_imports() -> None:
             raise LookupError(name)
 
         stand_in = types.ModuleType("pkg_resources")
-        vars(stand_in).update(parse_version=parse, DistributionNotFound=LookupError, get_distribution=not_found)
+        vars(stand_in).update(
+            parse_version=parse, DistributionNotFound=LookupError, get_distribution=not_found
+        )
         sys.modules["pkg_resources"] = stand_in
 
 
@@ -121,9 +127,8 @@ class WithFallback:
         """Return a key's value."""
         return getattr(self.released, name) if hasattr(self.released, name) else self.keys.get(name, default)
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[override]
-        return type(self.released)  # ppo losses check the type
+    # The losses check that the configuration is an ActorConfig.
+    __class__ = property(lambda self: type(self.released))
 
 
 def config_classes() -> tuple[Any, Any] | None:
@@ -162,7 +167,7 @@ def call(function: Any, **given: Any) -> Any:
     """Call a function with the arguments that it has, under their older names too.
 
     Raises:
-      Absent: if the function does not exist, or has no `loss_agg_mode` and another mode than the default is asked for.
+      Absent: if the function does not exist, or if the mode is not token-mean and the function has no mode.
     """
     if function is None:
         raise Absent("no such function")
@@ -202,7 +207,9 @@ def run_batch(case: Case, seed: int) -> list[Any]:
         given = {"response_mask": mask, "loss_agg_mode": keys.loss_agg_mode}
         return gradient(tables, lambda policy: call(function, loss_mat=policy.square(), **given))
     if case.layer == "kl_penalty":
-        return gradient(tables, lambda policy: (core.kl_penalty(policy, tables.reference, case.name) * mask).sum())
+        return gradient(
+            tables, lambda policy: (core.kl_penalty(policy, tables.reference, case.name) * mask).sum()
+        )
     if case.layer == "policy_loss":
         return run_policy_loss(core, case, tables, mask, keys)
     if case.layer == "advantage":
@@ -213,7 +220,9 @@ def run_batch(case: Case, seed: int) -> list[Any]:
     return (run_update if worker == "update" else run_engine)(keys, tables, mask)
 
 
-def run_policy_loss(core: Any, case: Case, tables: scripted.Tables, mask: torch.Tensor, keys: Keys) -> list[Any]:
+def run_policy_loss(
+    core: Any, case: Case, tables: scripted.Tables, mask: torch.Tensor, keys: Keys
+) -> list[Any]:
     """Return the gradient of a policy loss that `core_algos` has under this name."""
     try:
         function = core.get_policy_loss_fn(case.name)
@@ -243,13 +252,20 @@ def run_policy_loss(core: Any, case: Case, tables: scripted.Tables, mask: torch.
     return gradient(tables, loss)
 
 
-def run_advantage(core: Any, case: Case, tables: scripted.Tables, mask: torch.Tensor, keys: Keys) -> list[Any]:
+def run_advantage(
+    core: Any, case: Case, tables: scripted.Tables, mask: torch.Tensor, keys: Keys
+) -> list[Any]:
     """Return the advantages of an estimator."""
     import numpy as np
 
     function = getattr(core, f"compute_{case.name}_outcome_advantage", None)
     key = "norm_adv_by_std_in_grpo"
-    if function and not keys[key] and case.name == "grpo" and key not in inspect.signature(function).parameters:
+    if (
+        function
+        and not keys[key]
+        and case.name == "grpo"
+        and key not in inspect.signature(function).parameters
+    ):
         raise Absent(key)
     scores = torch.zeros(scripted.ROWS, scripted.LENGTH)
     scores[torch.arange(scripted.ROWS), tables.lengths - 1] = tables.rewards[:, 1]
