@@ -14,8 +14,8 @@ import numpy as np
 
 from conformance.calls import CALLS_OF_TRAINER
 from conformance.calls.common import CALLS
+from conformance.measured import FLOAT32, Measured, Metric, Rounded
 from conformance.metrics import METRICS_OF_TRAINER
-from conformance.types import FLOAT32, Measured, Metric, Rounded
 from grpo_ref.arrays import Floats
 from grpo_ref.explain.dialect import flat, one_of
 from grpo_ref.explain.dialects import DIALECTS

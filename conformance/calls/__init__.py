@@ -19,7 +19,7 @@ from conformance.calls import (
     understand_r1_zero,
     verl,
 )
-from conformance.types import Call
+from conformance.measured import Call
 
 CALLS_OF_TRAINER: Mapping[str, Mapping[str, Call]] = {
     "trl": trl.CALLS,

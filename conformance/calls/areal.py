@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.explain.dialect import Dialect
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.arrays import BATCH, masked_mean
 from grpo_ref.explain.dialect import BONUS, Dialect
 from grpo_ref.loss import policy_loss

@@ -8,7 +8,7 @@ import numpy as np
 
 from conformance.calls import common
 from conformance.calls.common import kept_groups, shaped_rewards
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.advantages import batch_normalized, normalized_then_summed
 from grpo_ref.advantages.moments import masked_moments
 from grpo_ref.arrays import Array, at_least

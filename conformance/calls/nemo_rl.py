@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conformance.calls.common import loss, shaped_rewards
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.arrays import (
     Floats,
     is_set,

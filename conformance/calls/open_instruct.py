@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conformance.calls.common import loss
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.arrays import Array
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects.open_instruct.kernels import KL_ESTIMATORS, known

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from conformance.calls.common import advantages, kept_groups
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.arrays import TOKENS, Array, array_namespace, at_least, is_set
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects.openrlhf.kernels import Scores

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from conformance.calls.common import loss
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.arrays import Array
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects.prime_rl.kernels import length_weights, penalized_by_shares, shares_of_largest

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conformance.calls.common import OPTIONAL, penalty
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.arrays import (
     BATCH,
     Array,

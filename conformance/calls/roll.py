@@ -8,7 +8,7 @@ import numpy as np
 
 from conformance.calls import common
 from conformance.calls.common import kept_groups
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.arrays import TOKENS
 from grpo_ref.explain.dialect import BONUS, Dialect
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from conformance.calls.common import OPTIONAL
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.arrays import (
     TOKENS,
     Array,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conformance.calls.common import kept_groups, loss
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.explain.dialect import BONUS, Dialect
 
 

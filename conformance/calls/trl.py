@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.calls import common
 from conformance.calls.trl_scores import SCORED, scored_sum, scored_then_summed
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.advantages import normalized_then_summed
 from grpo_ref.arrays import BATCH, TOKENS, Array, masked_sum
 from grpo_ref.check.mistakes.released import luspo_before_6654

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from conformance.calls.common import loss
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.arrays import Floats
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.recipes import Recipe

@@ -11,7 +11,7 @@ import numpy as np
 from conformance.calls.common import OPTIONAL
 from conformance.calls.common import advantages as advantages_of
 from conformance.calls.common import correction as correction_of
-from conformance.types import Call
+from conformance.measured import Call
 from grpo_ref.advantages import discounted, normalized_then_whitened, whitened
 from grpo_ref.aggregation import token_mean, token_sum_over
 from grpo_ref.arrays import Array, Floats, where_mask

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from conformance.measured import Metric
 from conformance.metrics import (
     areal,
     easy_r1,
@@ -20,7 +21,6 @@ from conformance.metrics import (
     understand_r1_zero,
     verl,
 )
-from conformance.types import Metric
 
 METRICS_OF_TRAINER: Mapping[str, Mapping[str, Metric]] = {
     "trl": trl.METRICS,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from conformance.types import Measured, Metric
+from conformance.measured import Measured, Metric
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 
 

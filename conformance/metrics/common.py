@@ -1,6 +1,6 @@
 """Quantities that the metrics of several trainers are computed from."""
 
-from conformance.types import Measured
+from conformance.measured import Measured
 from grpo_ref.arrays import Floats
 
 

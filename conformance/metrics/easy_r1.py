@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.calls.common import OPTIONAL
+from conformance.measured import Measured, Metric
 from conformance.metrics.common import old_log_probs_of
-from conformance.types import Measured, Metric
 from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, is_set, masked_mean, masked_sum
 from grpo_ref.loss import policy_loss
 

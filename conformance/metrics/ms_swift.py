@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from conformance.types import Measured, Metric
+from conformance.measured import Measured, Metric
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 from grpo_ref.explain.dialects.ms_swift.losses import LARGEST, fresh, summed_kl
 from grpo_ref.penalties import k3

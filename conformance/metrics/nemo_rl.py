@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from conformance.types import Measured, Metric
+from conformance.measured import Measured, Metric
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 from grpo_ref.explain.dialects.nemo_rl.kernels import finite_geometric_filter, finite_ratio, finite_window
 from grpo_ref.penalties import k1, k2, k3

@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 
 from conformance.calls.open_instruct import against_the_sampler, open_instruct_kl
-from conformance.types import FLOAT32, Measured, Metric, Rounded
+from conformance.measured import FLOAT32, Measured, Metric, Rounded
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 from grpo_ref.explain.dialects.open_instruct.kernels import divergence, known, moves_away, rho_clamp
 from grpo_ref.levels import sequence_mean_level, token_level

@@ -10,8 +10,8 @@ import numpy as np
 
 from conformance.calls.common import OPTIONAL
 from conformance.calls.openrlhf import scores_of
+from conformance.measured import Measured, Metric, Rounded
 from conformance.metrics.common import old_log_probs_of
-from conformance.types import Measured, Metric, Rounded
 from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, batch_sum, masked_mean, masked_sum
 from grpo_ref.explain.dialects.openrlhf.kernels import limited, returned_with_penalty
 from grpo_ref.levels import sequence_mean_level

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from conformance.types import Measured, Metric
+from conformance.measured import Measured, Metric
 from grpo_ref.arrays import BATCH, TOKENS, Floats, masked_mean
 from grpo_ref.surrogates.divergence import probability_change
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import inf
 
 from conformance.calls.rlinf import averages, judged
-from conformance.types import Measured, Metric
+from conformance.measured import Measured, Metric
 from grpo_ref.arrays import BATCH, Array, array_namespace, at_least, batch_sum, masked_mean, where_mask
 from grpo_ref.explain.dialects.rlinf.kernels import unless_first_is_empty
 from grpo_ref.loss import Differentiated

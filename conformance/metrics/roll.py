@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.calls.common import OPTIONAL
-from conformance.types import Measured, Metric
+from conformance.measured import Measured, Metric
 from grpo_ref.arrays import Array
 from grpo_ref.explain.dialects.roll.kernels import scaled_by
 from grpo_ref.loss import policy_loss

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.calls.common import OPTIONAL
-from conformance.types import Measured, Metric
+from conformance.measured import Measured, Metric
 from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, masked_mean
 from grpo_ref.loss import policy_loss as loss_of
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from conformance.measured import Measured, Metric
 from conformance.metrics.common import old_log_probs_of
-from conformance.types import Measured, Metric
 from grpo_ref.arrays import TOKENS, Array, Floats
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from conformance.calls.common import OPTIONAL
 from conformance.calls.trl import functions
 from conformance.calls.trl_scores import scored_normalized_sum, scored_sum
-from conformance.types import Measured, Metric
+from conformance.measured import Measured, Metric
 from grpo_ref.arrays import BATCH, TOKENS, Array, masked_mean, where_mask
 from grpo_ref.explain.dialects.trl.keys import GMPO
 from grpo_ref.explain.dialects.trl.sampler import sampler_weights

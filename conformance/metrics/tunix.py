@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.calls.common import OPTIONAL
+from conformance.measured import Measured, Metric, Rounded
 from conformance.metrics.common import log_ratio_of
-from conformance.types import Measured, Metric, Rounded
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 from grpo_ref.loss import policy_loss
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from conformance.calls.understand_r1_zero import admitted
-from conformance.types import Measured, Metric
+from conformance.measured import Measured, Metric
 from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, masked_mean, masked_sum
 
 

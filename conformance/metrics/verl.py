@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.calls.common import OPTIONAL
 from conformance.calls.verl import as_actor, average, bypassed, of_none
-from conformance.types import Measured, Metric
+from conformance.measured import Measured, Metric
 from grpo_ref.arrays import BATCH, TOKENS, Floats, masked_mean
 from grpo_ref.explain.dialects.verl.correction import OPTIONS, inner, rejection, window
 from grpo_ref.explain.dialects.verl.kernels import (

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from conformance.measured import Measured
 from conformance.metrics.areal import METRICS
-from conformance.types import Measured
 from grpo_ref.explain.dialects import areal
 
 PLAIN = {"actor.kl_ctl": 0.0, "gconfig.n_samples": 4}

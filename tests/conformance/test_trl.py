@@ -8,13 +8,13 @@ import pytest
 
 from conformance.calls.trl import CALLS
 from conformance.calls.trl_scores import scored_normalized, scored_sum
+from conformance.measured import Measured
 from conformance.metrics.trl import METRICS
-from conformance.types import Measured
 from grpo_ref.explain.dialects import trl
 
 
 def _recorded_as(call, keys, items=None):
-    """Rebuild a call on tokens with ratio 1 and advantages 1, 1, 1 and 5, the last in a completion of its own."""
+    """Rebuild a call on tokens with ratio 1 and advantages 1, 1, 1 | 5, in two completions."""
     mask = np.array([[[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]])
     record = SimpleNamespace(log_probs=np.zeros(mask.shape), mask=mask, advantages=np.array([[1.0, 5.0]]))
     if items:
@@ -65,7 +65,7 @@ def test_completions_that_cannot_be_cut_are_told():
 
 
 def test_completions_without_a_score_are_no_siblings(asarray):
-    """Scores 1, none and 0 have the mean 1/2 and the sample std √1/2. One score alone has an advantage of 0."""
+    """Scores 1, none and 0: mean 1/2, sample std √1/2. One score alone has an advantage of 0."""
     nan = float("nan")
     values = scored_normalized(asarray([[1.0, nan, 0.0], [nan, nan, 5.0]]), ddof=1, eps=1e-4)
     half = 0.5 / (0.5**0.5 + 1e-4)
@@ -113,7 +113,7 @@ def test_an_adaptive_bonus(keys, coefficients, bonus):
 
 
 def test_functions_without_a_score_are_left_out_of_every_mean():
-    """One function gives 1 and no score, the other 0 and 1. A single score of a function has an advantage of 0."""
+    """One function gives 1 and no score, the other 0 and 1. A single score has an advantage of 0."""
     nan = float("nan")
     record = SimpleNamespace(
         components=np.array([[[1.0, 0.0], [nan, 1.0], [nan, nan]]]),
