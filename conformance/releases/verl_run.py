@@ -35,6 +35,10 @@ NOT_INSTALLED = set(
 )
 
 
+# Where the FSDP actor is: since 0.2, and in 0.1. Releases from 0.8.0 on have none.
+ACTOR_MODULES = ("verl.workers.actor.dp_actor", "verl.trainer.ppo.actor.dp_actor")
+
+
 class Absent(Exception):
     """The release lacks a function or key of the case."""
 
@@ -216,7 +220,7 @@ def run_batch(case: Case, seed: int) -> list[Any]:
         return run_advantage(core, case, tables, mask, keys)
     worker = case.layer
     if worker == "step":  # the worker that a launch file without other keys gets
-        worker = "update" if has_module("verl.workers.actor.dp_actor") else "engine"
+        worker = "update" if any(map(has_module, ACTOR_MODULES)) else "engine"
     return (run_update if worker == "update" else run_engine)(keys, tables, mask)
 
 
@@ -326,12 +330,18 @@ def run_update(keys: Keys, tables: scripted.Tables, mask: torch.Tensor) -> list[
     Raises:
       Absent: if the release has no FSDP actor, or lacks a key.
     """
-    if not has_module("verl.workers.actor.dp_actor"):
-        raise Absent("verl.workers.actor.dp_actor")
+    name = next((name for name in ACTOR_MODULES if has_module(name)), None)
+    if name is None:
+        raise Absent(ACTOR_MODULES[0])
     from verl import DataProto
-    from verl.workers.actor import dp_actor
 
+    dp_actor = importlib.import_module(name)
     source = inspect.getsource(dp_actor)
+    in_trainer = name == ACTOR_MODULES[1]
+    if in_trainer:  # 0.1 computes entropies from logits, and has an older key for the micro-batch
+        if keys.use_kl_loss or keys.entropy_coeff:
+            raise Absent("use_kl_loss, or entropies that are scripted")
+        keys = Keys({**keys, "ppo_micro_batch_size": keys.ppo_micro_batch_size_per_gpu})
     in_class = config_classes() is not None
     check_loss_scale_factor(keys)
     for key in ("loss_agg_mode", "clip_ratio_high", "clip_ratio_c"):
@@ -359,6 +369,8 @@ def run_update(keys: Keys, tables: scripted.Tables, mask: torch.Tensor) -> list[
 
     def forward(micro_batch: Any, *_: Any, **__: Any) -> Any:
         log_probs = policy[micro_batch["responses"][:, 0] - scripted.FIRST_ROW]
+        if in_trainer:
+            return scripted.logits_for(log_probs, micro_batch["responses"]), log_probs
         if 'outputs["log_probs"]' in source:
             return {"log_probs": log_probs, "entropys": entropies_of(log_probs)}
         return entropies_of(log_probs), log_probs
