@@ -103,7 +103,7 @@ compared_gradients({"as configured": explanation.recipe, "as meant": repaired}, 
 #
 # ## Does the library compute what the trainers compute?
 #
-# `grpo-ref parity` rebuilds losses, gradients and tensors that were recorded from running the trainers' real code, from
+# `python -m conformance parity` rebuilds losses, gradients and tensors that were recorded from running the trainers' real code, from
 # their configurations and inputs alone, and compares. The report ends with how many passed of each trainer.
 #
 # ## Does my own loss compute what I think?
