@@ -58,7 +58,7 @@ def effects_of_choices(dialect: Dialect, key: str) -> list[Effect]:
     >>> effect.value, effect.changes[0].part
     ('cispo', 'surrogate')
     """
-    default = dialect.defaults[key]
+    default = dialect.keys.defaults[key]
     others = [value for value in values_of(dialect, key) if value != default]
     effects = (_effects(dialect, key, (default, value)) for value in others)
     return [effect for each in effects for effect in each[:1]]
@@ -79,14 +79,14 @@ def effects_of_number(dialect: Dialect, key: str) -> list[Effect]:
 
 def has_choices(dialect: Dialect, key: str) -> bool:
     """Return True if a key has only a few values."""
-    return isinstance(dialect.defaults[key], bool) or (
-        key in dialect.choices and not isinstance(dialect.defaults[key], float)
+    return isinstance(dialect.keys.defaults[key], bool) or (
+        key in dialect.keys.choices and not isinstance(dialect.keys.defaults[key], float)
     )
 
 
 def values_of(dialect: Dialect, key: str) -> tuple[Any, ...]:
     """Return the values of a key that has only a few; otherwise nothing."""
-    return (True, False) if isinstance(dialect.defaults[key], bool) else dialect.choices.get(key, ())
+    return (True, False) if isinstance(dialect.keys.defaults[key], bool) else dialect.keys.choices.get(key, ())
 
 
 def _effects(dialect: Dialect, key: str, values: tuple[Any, Any]) -> list[Effect]:
@@ -101,10 +101,10 @@ def _effects(dialect: Dialect, key: str, values: tuple[Any, Any]) -> list[Effect
 
 def contexts(dialect: Dialect) -> list[Config]:
     """Return configurations in which a key may matter: the shortest first, unrealistic ones last."""
-    choices = [{key: value} for key in dialect.defaults for value in values_of(dialect, key)]
-    numbers = [key for key in dialect.defaults if key not in dialect.choices]
-    unset = [{key: None} for key in numbers if isinstance(dialect.defaults[key], float)]
-    made_up = [{key: NUMBERS[-1]} for key in numbers if dialect.defaults[key] is None]
+    choices = [{key: value} for key in dialect.keys.defaults for value in values_of(dialect, key)]
+    numbers = [key for key in dialect.keys.defaults if key not in dialect.keys.choices]
+    unset = [{key: None} for key in numbers if isinstance(dialect.keys.defaults[key], float)]
+    made_up = [{key: NUMBERS[-1]} for key in numbers if dialect.keys.defaults[key] is None]
     of_traps = [config for trap in dialect.traps for config in (trap.example, trap.near)]
     cases = [case["config"] for case in recorded(dialect)]
     return sorted([{}, *choices, *unset, *map(flat, (*of_traps, *cases))], key=len) + made_up
@@ -118,7 +118,7 @@ def recorded(dialect: Dialect) -> list[dict[str, Any]]:
 
 def _changes(dialect: Dialect, before: Config, after: Config) -> tuple[Change, ...]:
     try:
-        old, new = (dialect.build(dialect.settings(config)) for config in (before, after))
+        old, new = (dialect.objective.build(dialect.settings(config)) for config in (before, after))
     except REFUSED:
         return ()
     return tuple(

@@ -22,15 +22,15 @@ def key_table(dialect: Dialect, page: str) -> str:
     """
     rows = (
         f"| `{key}` | {code(repr(value))} | {_about(dialect, key, page)} |"
-        for key, value in dialect.defaults.items()
-        if key not in dialect.absent
+        for key, value in dialect.keys.defaults.items()
+        if key not in dialect.keys.behaviours
     )
     return "\n".join(["| key | default | effect |", "|---|---|---|", *rows])
 
 
 def _about(dialect: Dialect, key: str, page: str) -> str:
     lines = _choices(dialect, key, page) if has_choices(dialect, key) else _number(dialect, key, page)
-    [(_, _, description)] = explain(dialect, {key: dialect.defaults[key]}).keys
+    [(_, _, description)] = explain(dialect, {key: dialect.keys.defaults[key]}).keys
     first = [description] if description != DEFAULT else []
     return "<br>".join([*first, *lines]) or "On its own, this key changes no part of the recipe."
 
@@ -70,7 +70,7 @@ def _number(dialect: Dialect, key: str, page: str) -> list[str]:
 
 def keys_beyond(dialect: Dialect) -> str:
     """Return a Markdown table of the keys that no recipe can express, or nothing."""
-    rows = [f"| `{key}` | {code(repr(value))} | {text} |" for key, (value, text) in dialect.beyond.items()]
+    rows = [f"| `{key}` | {code(repr(value))} | {text} |" for key, (value, text) in dialect.keys.inexpressible.items()]
     return (
         "\n".join(["| key | no effect at | effect at other values |", "|---|---|---|", *rows]) if rows else ""
     )
@@ -78,5 +78,5 @@ def keys_beyond(dialect: Dialect) -> str:
 
 def aliases(dialect: Dialect) -> str:
     """Return a sentence that lists the other names of keys, or nothing."""
-    names = ", ".join(f"`{alias}` for `{key}`" for alias, key in dialect.aliases.items())
+    names = ", ".join(f"`{alias}` for `{key}`" for alias, key in dialect.keys.names.items())
     return f"Other accepted names: {names}." if names else ""

@@ -46,7 +46,7 @@ def _computed(name: str, code: str) -> tuple[str, str]:
 
 def _head(dialect: Dialect) -> str:
     module = import_module(f"grpo_ref.explain.dialects.{dialect.name}")
-    keys, traps = _count(len(dialect.defaults), "key"), _count(len(dialect.traps), "trap")
+    keys, traps = _count(len(dialect.keys.defaults), "key"), _count(len(dialect.traps), "trap")
     summary = f"This page describes {keys} that can change the objective, and {traps}."
     return f"# {title(dialect)}\n\n{first_line(module.__doc__)} {summary}"
 
@@ -81,12 +81,12 @@ def _shown(value: object, page: str) -> str:
 
 def _keys(dialect: Dialect, page: str) -> str:
     beyond = keys_beyond(dialect)
-    others = ", ".join(f"`{key}`" for key in sorted(dialect.others))
+    others = ", ".join(f"`{key}`" for key in sorted(dialect.keys.harmless))
     sections = [
         f"## Keys\n\n{KEYS}\n\n:::{{div}} keys\n{key_table(dialect, page)}\n:::",
         aliases(dialect),
         f"No recipe can express these keys:\n\n{beyond}" if beyond else "",
-        f":::{{dropdown}} {_count(len(dialect.others), 'key')} without effect on the objective\n{others}\n:::"
+        f":::{{dropdown}} {_count(len(dialect.keys.harmless), 'key')} without effect on the objective\n{others}\n:::"
         if others
         else "",
     ]
@@ -170,8 +170,8 @@ def _record(call: str, commit: str, group: list[Verdict]) -> str:
 
 
 def _commands(dialect: Dialect) -> str:
-    key, values = next(iter(dialect.choices.items()))
-    plain = {key: next(value for value in values if value != dialect.defaults[key])}
+    key, values = next(iter(dialect.keys.choices.items()))
+    plain = {key: next(value for value in values if value != dialect.keys.defaults[key])}
     trapped = _typed(next((trap.example for trap in dialect.traps), plain))
     other = next(name for name in DIALECTS if name != dialect.name)
     chosen = [argument for pair in _typed(plain) for argument in ("--set", pair)]
@@ -233,7 +233,7 @@ COMPARED = (
 
 def _trainers() -> str:
     rows = (
-        f"| [{title(each)}]({name}.md) | {each.version} | {len(each.defaults)} | {len(each.traps)}"
+        f"| [{title(each)}]({name}.md) | {each.version} | {len(each.keys.defaults)} | {len(each.traps)}"
         f" | {sum(len(read(file)[1]) for file in _files(each))} |"
         for name, each in DIALECTS.items()
     )

@@ -74,13 +74,13 @@ def concerned(dialect: Dialect, config: Mapping[str, Any]) -> set[str]:
 
 def _others(dialect: Dialect, key: str, value: Any) -> tuple[Any, ...]:
     """Return the default; or if the value is the default, the other values."""
-    default = dialect.defaults.get(key, value)
-    return values_of(dialect, key) if value == default and key in dialect.defaults else (default,)
+    default = dialect.keys.defaults.get(key, value)
+    return values_of(dialect, key) if value == default and key in dialect.keys.defaults else (default,)
 
 
 def _kernels(dialect: Dialect, config: Mapping[str, Any]) -> set[str]:
     """Return the kernels of a configuration; nothing if the trainer would refuse it."""
     try:
-        return {part.kernel.__name__ for part in parts_of(dialect.build(dialect.settings(config)))}
+        return {part.kernel.__name__ for part in parts_of(dialect.objective.build(dialect.settings(config)))}
     except REFUSED:
         return set()

@@ -50,7 +50,7 @@ FAMILIES: tuple[set[Any], ...] = (
 )
 """Kernels that differ only by one bound or one weight."""
 
-FORMS = {own: common for dialect in DIALECTS.values() for own, common in dialect.forms.items()}
+FORMS = {own: common for dialect in DIALECTS.values() for own, common in dialect.objective.forms.items()}
 """Each kernel of a trainer's own, with the common kernel that it is related to."""
 
 
@@ -84,11 +84,15 @@ def convert(source: Dialect, target: Dialect, config: Mapping[str, Any]) -> Conv
     given = {str(source.key(key)): value for key, value in source.read(config).items()}
     if "max_length" in recipe.aggregate.reads:
         given = source.budget(config) | given
-    beside = {concept: key for concept, key in source.concepts.items() if key in given}
-    theirs = {concept: key for concept, key in target.concepts.items() if key not in target.absent}
+    beside = {concept: key for concept, key in source.keys.concepts.items() if key in given}
+    theirs = {
+        concept: key for concept, key in target.keys.concepts.items() if key not in target.keys.behaviours
+    }
     counts = {name: source.concept(name, config) for name in beside if name in theirs}
     kept = {theirs[name]: value for name, value in counts.items()}
-    switched = {target.switches[key]: True for key, value in kept.items() if value and key in target.switches}
+    switched = {
+        target.keys.needs[key]: True for key, value in kept.items() if value and key in target.keys.needs
+    }
     dropped = {key: given[key] for name, key in beside.items() if name not in theirs}
     return found._replace(config=found.config | kept | switched, dropped=dropped)
 
@@ -114,7 +118,7 @@ def nearest(target: Dialect, recipe: Recipe) -> Conversion:
     usual = target.defaults_beside(config)
     told = {**usual, **config}
     return Conversion(
-        config={key: told[key] for key in told if key in target.always or told[key] != usual[key]},
+        config={key: told[key] for key in told if key in target.keys.written or told[key] != usual[key]},
         lost={
             part: (wanted[part], got[part])
             for part in sorted(apart, key=lambda part: -apart[part])
@@ -130,17 +134,19 @@ def _trials(target: Dialect, config: dict[str, Any], recipe: Recipe) -> Iterator
     numbers = sorted({number for number in found if number >= 0.0} | {recipe.kl_coef})
     switches = [
         {key: value}
-        for key in target.choices
+        for key in target.keys.choices
         if key.split(".")[-1].startswith("use_")
-        for value in target.choices[key]
+        for value in target.keys.choices[key]
     ]
-    for key, values in target.choices.items():
+    for key, values in target.keys.choices.items():
         for value in values:
             yield config | {key: value}
-    for key, default in target.defaults.items():
+    for key, default in target.keys.defaults.items():
         if isinstance(default, list):
             yield from (config | {key: [low, high]} for low in [0.0, *numbers] for high in [*numbers, inf])
-        elif type(default) is float or (key not in target.choices and type(default) in (int, type(None))):
+        elif type(default) is float or (
+            key not in target.keys.choices and type(default) in (int, type(None))
+        ):
             yield from (config | {key: value} | switch for value in numbers for switch in [{}, *switches])
 
 
@@ -163,7 +169,7 @@ def _parts(recipe: Recipe) -> tuple[str, ...]:
 def _distance(target: Dialect, config: dict[str, Any], recipe: Recipe) -> float:
     """Return the distance of a configuration from the wanted recipe; infinite if the trainer would refuse it."""
     try:
-        ours = target.build(target.settings(config))
+        ours = target.objective.build(target.settings(config))
     except (ValueError, TypeError, ZeroDivisionError):
         return inf
     return sum(_distances(ours, recipe).values())

@@ -95,7 +95,7 @@ def explain(
     return Explanation(
         recipe=recipe,
         paragraph=in_words(dialect, config, unsure, others),
-        mean=dialect.mean(dialect.settings(config)),
+        mean=dialect.objective.mean(dialect.settings(config)),
         parts=_parts(recipe),
         keys=keys,
         traps=sorted(_warnings(dialect, config, recipe, unsure), key=lambda warned: -warned.change),
@@ -118,12 +118,12 @@ def in_words(
       others: other versions that the file may be written for. Where they differ, the sentence names both.
     """
     said = _said(dialect, config, unsure)
-    spans: dict[str, dict[str, list[str]]] = {part: {} for part in said}
+    spans: dict[str, dict[str, list[Dialect]]] = {part: {} for part in said}
     for other in others:
         if differs(other, dialect, config):
             for part, text in _said(other, config, unsure).items():
                 if text != said[part]:
-                    spans[part].setdefault(text, []).append(other.version)
+                    spans[part].setdefault(text, []).append(other)
     return joined(_with_others(said[part], spans[part]) for part in said)
 
 
@@ -144,7 +144,7 @@ def differs(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> bool
     return bonuses[0] != bonuses[1] or not change(theirs, ours) < NEGLIGIBLE
 
 
-def _with_others(ours: str, spans: Mapping[str, Sequence[str]]) -> str:
+def _with_others(ours: str, spans: Mapping[str, Sequence[Dialect]]) -> str:
     """Add to the description of a part the versions in which it differs, in brackets."""
     named = {text: span(versions) for text, versions in spans.items()}
     if not ours:
@@ -153,14 +153,10 @@ def _with_others(ours: str, spans: Mapping[str, Sequence[str]]) -> str:
     return f"{ours} [{'; '.join(told)}]" if told else ours
 
 
-def span(versions: Sequence[str]) -> str:
-    """Name a range of versions by its first and last.
-
-    >>> span(["TRL 0.14", "TRL 0.15", "TRL 0.18"]), span(["verl 0.2"])
-    ('TRL 0.14 to 0.18', 'verl 0.2')
-    """
-    first, *_, last = [versions[0], *versions]
-    return first if first == last else f"{first} to {last.split()[-1]}"
+def span(versions: Sequence[Dialect]) -> str:
+    """Name a row of versions of one trainer by its first and last release: "TRL 0.14.0 to 0.18.2"."""
+    first, last = versions[0].first or versions[0].release, versions[-1].release
+    return f"{versions[0].title} {first}" + (f" to {last}" if first != last else "")
 
 
 def _said(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure]) -> dict[str, str]:
@@ -168,7 +164,7 @@ def _said(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure])
     recipe = dialect.recipe(**config)
     holes = {str(dialect.key(each.key)): each.value.text for each in unsure}
     budget = dialect.budget(config) if "max_length" in recipe.aggregate.reads else {}
-    named = {name: holes.get(dialect.concepts.get(name, "")) for name in (COMPLETIONS, DIVISOR, BONUS)}
+    named = {name: holes.get(dialect.keys.concepts.get(name, "")) for name in (COMPLETIONS, DIVISOR, BONUS)}
     doubted = [f"(not known: {each.key} = {each.value.text})" for each in unsure if COMPLETIONS in each.parts]
     bonus = {} if named[BONUS] is None else {"bonus": str(named[BONUS])}
     unknown = {part: each.reason for each in reversed(unsure) for part in each.parts}
@@ -179,7 +175,7 @@ def _said(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure])
         budget=named[DIVISOR] or next(iter(budget.values()), None),
         entropy_coef=dialect.concept(BONUS, config, 0.0),
         unknown=unknown | bonus,
-        words=dialect.words,
+        words=dialect.objective.phrases,
     )
 
 
@@ -264,8 +260,8 @@ def _about(dialect: Dialect, config: Mapping[str, Any], key: str) -> str:
     """Describe the effect of a key in this configuration in a sentence: the parts that change without the key."""
     name = dialect.key(key) or key
     if key not in dialect.read(config):
-        return f"Its section is not read: {dialect.sections[key.split('.')[0]][0]} chooses another."
-    if name not in dialect.defaults:
+        return f"Its section is not read: {dialect.keys.sections[key.split('.')[0]][0]} chooses another."
+    if name not in dialect.keys.defaults:
         return _told(dialect, key, name) or "This key does not touch the objective."
     others = {other: value for other, value in flat(config).items() if other != key}
     try:
@@ -275,7 +271,7 @@ def _about(dialect: Dialect, config: Mapping[str, Any], key: str) -> str:
     if changed:
         *first, last = (f"{part} = {text}" for part, text in changed.items())
         return f"This sets {', '.join(first)}{' and ' * bool(first)}{last}."
-    same = vars(dialect.settings(config))[name] == vars(dialect.settings(others))[name]
+    same = dialect.settings(config)[name] == dialect.settings(others)[name]
     return _told(dialect, key, name) or (
         "This is the default." if same else "This changes nothing in this configuration."
     )
@@ -283,6 +279,6 @@ def _about(dialect: Dialect, config: Mapping[str, Any], key: str) -> str:
 
 def _told(dialect: Dialect, key: str, name: str) -> str:
     """Return the dialect's own description of a key, by either of its names; or that of its concept."""
-    concepts = {held: CONCEPTS[concept] for concept, held in dialect.concepts.items()}
-    about = {**concepts, **dialect.about}
+    concepts = {held: CONCEPTS[concept] for concept, held in dialect.keys.concepts.items()}
+    about = {**concepts, **dialect.keys.effects}
     return about.get(key.split(".")[-1], about.get(name, ""))

@@ -5,14 +5,15 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
-from types import MappingProxyType, SimpleNamespace
-from typing import Any, NamedTuple
+from functools import cache, cached_property
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from grpo_ref.arrays import Array
 from grpo_ref.explain.phrases import Phrase
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
@@ -30,148 +31,326 @@ CONCEPTS = {
 """Settings that have different keys in each trainer and are not part of a recipe, with a sentence on their effect."""
 NO_CLIP_LOW = math.nextafter(1.0, 0.0)
 """Replacement for a lower clip width of 1 or more, which trainers accept. No ratio reaches this bound."""
+FLOAT32 = 2.0**-22
+"""Error of a few roundings in float32, relative to the terms: four times half of the last digit."""
 COUNTS = (COMPLETIONS, PASSES)
 """Concepts that are counts of at least 1."""
 
 
-class Version(NamedTuple):
-    """The differences of another version of a trainer from the version that its dialect describes.
+@dataclass(frozen=True)
+class Key:
+    """A key that changes the objective, as a table `[keys.NAME]` of `keys.toml`.
 
     Attributes:
-      title: name and version for display, "TRL 0.14.0".
-      defaults: defaults that differ. A key that the version lacks has the value that it behaves as.
-      absent: keys that the version lacks.
-      aliases: other names of keys in this version.
-      others: keys that only this version has and that do not affect the objective.
-      mean: the set over which it averages, if that differs.
-      foreign: as in `Dialect`.
+      default: the trainer's default.
+      path: dotted path of the only group in which the key counts; "" if it may be given anywhere.
+      home: its full path in the trainer's own files, if that differs from the path and the name.
+      aliases: old or longer names of the key.
+      choices: its values, if it has only a few. `convert` tries them all.
+      concept: the setting of `CONCEPTS` that the key holds, or "".
+      needs: another key that must be true; otherwise this key does nothing.
+      derived_from: the key from which the trainer computes this one. The trainer refuses both together, but
+        the log of a run holds both.
+      renamed: pairs of an old and a new name of a value. A third item is the only alias under which the old name counts.
+      written: true if `convert` must write the key out, because the trainer's own default differs.
+      behaviour: true for behaviour that has no key in the trainer, and so cannot be given.
+      required: without the key the trainer optimizes an objective of another family: a sentence on that family.
+      about: a sentence on the effect of the key, if no part of a recipe shows it.
     """
 
-    title: str
-    defaults: Mapping[str, Any] = MappingProxyType({})
-    absent: frozenset[str] = frozenset()
-    aliases: Mapping[str, str] = MappingProxyType({})
-    others: frozenset[str] = frozenset()
-    mean: str = ""
-    foreign: frozenset[str] = frozenset()
+    default: Any = None
+    path: str = ""
+    home: str = ""
+    aliases: tuple[str, ...] = ()
+    choices: tuple[Any, ...] = ()
+    concept: str = ""
+    needs: str = ""
+    derived_from: str = ""
+    renamed: tuple[tuple[Any, ...], ...] = ()
+    written: bool = False
+    behaviour: bool = False
+    required: str = ""
+    about: str = ""
 
 
-def _nowhere_said(settings: SimpleNamespace) -> str:
+@dataclass(frozen=True)
+class Inexpressible:
+    """A key that no recipe can express, as a table `[inexpressible.NAME]` of `keys.toml`.
+
+    Attributes:
+      neutral: the only value at which the key does nothing.
+      effect: a sentence on its effect at other values.
+      replaces: the parts of a recipe that the key replaces by something that only the run knows, such as a custom
+        function. The other parts are still explained. Without it, nothing can be explained.
+      path: as in `Key`.
+    """
+
+    neutral: Any
+    effect: str
+    replaces: tuple[str, ...] = ()
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys of one version of a trainer. The file `keys.toml` has the same tables.
+
+    A key with a dot in its name, such as "rollout.n", counts only in that group, which may be an ignored group.
+
+    Attributes:
+      table: each key that changes the objective.
+      inexpressible: each key that no recipe here can express.
+      harmless: keys that exist and do not affect the objective.
+      aliases: other names of harmless keys.
+      about: a sentence on the effect of a harmless key.
+      groups: names of groups that keys may be given in. If empty, a key inside a group is unknown.
+      ignored: names of groups whose other keys do not affect the objective.
+      sections: each group that is read only if a key has a value, with that key and value.
+      variants: pairs of a key and a value, each with the defaults that change with it.
+      hyphens: true if names may be written with "-" in place of "_".
+    """
+
+    table: Mapping[str, Key]
+    inexpressible: Mapping[str, Inexpressible] = field(default_factory=dict)
+    harmless: frozenset[str] = frozenset()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    about: Mapping[str, str] = field(default_factory=dict)
+    groups: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
+    sections: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+    variants: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
+    hyphens: bool = False
+
+    @cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        """The default of each key that changes the objective."""
+        return {name: key.default for name, key in self.table.items()}
+
+    @cached_property
+    def behaviours(self) -> frozenset[str]:
+        """The names that stand for behaviour without a key. They cannot be given."""
+        return frozenset(name for name, key in self.table.items() if key.behaviour)
+
+    @cached_property
+    def choices(self) -> Mapping[str, tuple[Any, ...]]:
+        """The values of each key that has only a few."""
+        return {name: key.choices for name, key in self.table.items() if key.choices}
+
+    @cached_property
+    def concepts(self) -> Mapping[str, str]:
+        """The key of each setting of `CONCEPTS` that the trainer has."""
+        return {key.concept: name for name, key in self.table.items() if key.concept}
+
+    @cached_property
+    def needs(self) -> Mapping[str, str]:
+        """The key that must be true for another key to count."""
+        return {name: key.needs for name, key in self.table.items() if key.needs}
+
+    @cached_property
+    def derived(self) -> Mapping[str, str]:
+        """The key from which the trainer computes another key."""
+        return {name: key.derived_from for name, key in self.table.items() if key.derived_from}
+
+    @cached_property
+    def required(self) -> Mapping[str, str]:
+        """The keys without which the objective belongs to another family, each with a sentence on that family."""
+        return {name: key.required for name, key in self.table.items() if key.required}
+
+    @cached_property
+    def effects(self) -> Mapping[str, str]:
+        """A sentence on the effect of each key that no part of a recipe shows."""
+        own = {name: key.about for name, key in self.table.items() if key.about}
+        return {**own, **self.about}
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        """The keys that `convert` must write out."""
+        return frozenset(name for name, key in self.table.items() if key.written)
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """The key that each name means, aliases included."""
+        own = {name: name for name in (*self.table, *self.inexpressible, *self.harmless)}
+        others = {alias: name for name, key in self.table.items() for alias in key.aliases}
+        return {**own, **self.aliases, **others}
+
+    @cached_property
+    def paths(self) -> Mapping[str, str]:
+        """The dotted path of the only group in which a key counts."""
+        paths = {name: key.path for name, key in self.table.items()}
+        paths |= {name: key.path for name, key in self.inexpressible.items()}
+        return {name: path for name, path in paths.items() if path}
+
+
+@dataclass(frozen=True)
+class Program:
+    """The ways to start a trainer, as the table `[program]` of `keys.toml`.
+
+    Attributes:
+      package: name under which the trainer is installed.
+      module: name under which it is imported, if that differs.
+      starts: patterns of commands that start it: `-m module`, a script's path, or two words.
+      command: the command that `convert` writes.
+      style: "flags" or "overrides", the arguments of that command.
+      defaults_by_command: commands that start it with other defaults. Given keys override them.
+      files: names of its own configuration files, each with the keys that differ from the defaults.
+      classes: its configuration classes, as patterns of their full names, each with the keys that the class sets.
+      signs: keys of which at least one must be present before keys alone identify the trainer.
+      tells: keys that no other trainer has. One of them, with one more key that matters, identifies it.
+      parent: name of the trainer whose keys it has all adopted.
+      forks: a sentence on known differences of forks that keep the trainer's name.
+    """
+
+    package: str = ""
+    module: str = ""
+    starts: tuple[str, ...] = ()
+    command: str = ""
+    style: str = "overrides"
+    defaults_by_command: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    classes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    signs: tuple[str, ...] = ()
+    tells: tuple[str, ...] = ()
+    parent: str = ""
+    forks: str = ""
+
+
+def _nowhere_stated(settings: Settings) -> str:
     return ""
 
 
-def _nothing_stops(settings: SimpleNamespace) -> None:
-    """Refuse no configuration. This is the default of `Dialect.stops`."""
+def _nothing_stops(settings: Settings) -> None:
+    """Refuse no configuration. This is the default of `Objective.check_run`."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The functions that give the meaning of the settings.
+
+    Attributes:
+      build: function from all settings to the recipe. It raises a ValueError for values that the trainer refuses.
+      check_run: function from all settings that raises a ValueError if a run would stop for a reason that leaves the
+        objective unchanged: batches that cannot be split, missing GPUs.
+      mean: function from all settings to the set over which the trainer averages: "each micro-batch of each rank".
+      phrases: phrases for the trainer's own kernels in a sentence, see `grpo_ref.explain.phrases`.
+      forms: each kernel of the trainer's own, with the common kernel that it is related to.
+    """
+
+    build: Callable[[Settings], Recipe]
+    check_run: Callable[[Settings], None] = _nothing_stops
+    mean: Callable[[Settings], str] = _nowhere_stated
+    phrases: Mapping[Callable[..., Any], Phrase] = field(default_factory=dict)
+    forms: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A mark for a release that does not have a key and behaves as with this value."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name that only some releases have, as a table `[names.NAME]` of `history.toml`.
+
+    Attributes:
+      of: the key that it names; "" for a key that does not affect the objective.
+      since: the first release that has it; "" for the first described release.
+      removed: the first release after its removal; "" if the newest release has it.
+    """
+
+    of: str = ""
+    since: str = ""
+    removed: str = ""
+
+
+@dataclass(frozen=True)
+class History:
+    """The releases of a trainer and their differences, as in `history.toml`.
+
+    Attributes:
+      described: the version that `keys.toml` describes.
+      releases: all releases that are covered, the oldest first. Empty if only the described version is covered.
+      changes: for each key, its default from each release on, or `Absent` if the release does not have the key.
+      names: the names that only some releases have.
+      averages: the set over which it averages from each release on; "" is that of `Objective.mean`.
+      clues: keys that identify a release if nothing else does, each with the newest release that it was usual in.
+      aliases: other names of releases, such as a tag or a month, with the release.
+    """
+
+    described: str = ""
+    releases: tuple[str, ...] = ()
+    changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    names: Mapping[str, Name] = field(default_factory=dict)
+    averages: Mapping[str, str] = field(default_factory=dict)
+    clues: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def spans(self) -> list[tuple[str, str]]:
+        """The first and last release of each row of neighbouring releases without any difference."""
+        dated = [*self.changes.values(), self.averages]
+        borders = {numbered(each) for timeline in dated for each in timeline}
+        borders |= {
+            numbered(each) for name in self.names.values() for each in (name.since, name.removed) if each
+        }
+        rows: list[list[str]] = []
+        for before, release in zip(("", *self.releases), self.releases, strict=False):
+            at, last = numbered(release), numbered(before)
+            if not before or any(last < border <= at for border in borders):
+                rows.append([])
+            rows[-1].append(release)
+        return [(row[0], row[-1]) for row in rows]
+
+    def at(self, timeline: Mapping[str, Any], release: str) -> Any:
+        """Return the value of a timeline in a release: that of the last change up to it."""
+        made = [change for change in timeline if numbered(change) <= numbered(release)]
+        return timeline[max(made, key=numbered) if made else min(timeline, key=numbered)]
+
+    def has(self, name: Name, release: str) -> bool:
+        """Return true if a release has a name. The empty release is the described version."""
+        if not release:
+            return not name.removed
+        at = numbered(release)
+        return (not name.since or numbered(name.since) <= at) and (
+            not name.removed or at < numbered(name.removed)
+        )
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """One trainer's configuration format, and the objective that each configuration means.
+    """One trainer in one version: its configuration format, and the objective that each configuration means.
 
-    All knowledge about a trainer is here, so that explaining and converting work for any trainer.
-
-    | attribute  | contents                                                                                     |
-    |------------|----------------------------------------------------------------------------------------------|
-    | `name`     | Name of the trainer in `grpo-ref explain NAME`, and of its folder.                           |
-    | `version`  | Version or commit that the defaults and the behaviour were read from.                        |
-    | `build`    | Function from all settings to the recipe.                                                    |
-    | `defaults` | Each key that changes the objective, with the trainer's default.                             |
-    | `stops`    | Function from all settings that raises a ValueError if a run would stop for a reason that    |
-    |            | leaves the objective unchanged: batches that cannot be split, missing GPUs.                  |
-    | `choices`  | Values of each key that has only a few. `convert` tries them all.                            |
-    | `others`   | Keys that exist and do not affect the objective.                                             |
-    | `beyond`   | Each key that no recipe here can express: the only value at which it does nothing, and a     |
-    |            | sentence on its effect at other values.                                                      |
-    | `replaced` | Those keys of `beyond` that replace a part by something that only the run knows, such as a   |
-    |            | custom function, each with the parts that it replaces. The other parts are still explained.  |
-    | `aliases`  | Each old or longer name of a key, with the key.                                              |
-    | `derived`  | Each key that the trainer computes from another key, with that key. The trainer refuses both |
-    |            | together, but the log of a run holds both.                                                   |
-    | `groups`   | Names of groups that keys may be given in. If empty, a key inside a group is unknown.        |
-    | `ignored`  | Names of groups whose keys do not affect the objective.                                      |
-    | `places`   | Each key that counts only inside one group, with the dotted path of that group.              |
-    | `always`   | Keys that `convert` must write out, because the trainer's own default differs.               |
-    | `concepts` | Each setting of `CONCEPTS` that the trainer has, with its key.                               |
-    | `former`   | Each key with values that were renamed, with their old and new names.                        |
-    | `switches` | Each key that does nothing unless another key is true, with that key.                        |
-    | `about`    | Each key whose effect no part of a recipe shows, with a sentence on its effect.              |
-    | `traps`    | Configurations that differ from what their author is likely to think.                        |
-    | `variants` | Pairs of a key and a value, each with the defaults that change with it.                      |
-    | `forms`    | Each kernel of the trainer's own, with the common kernel that it is related to.              |
-    | `starts`   | Patterns of commands that start the trainer: `-m module`, a script's path, or two words.     |
-    | `by_start` | Commands that start it with other defaults, each with these defaults. Given keys override    |
-    |            | them.                                                                                        |
-    | `started`  | The command that starts it, and "flags" or "overrides" for the arguments that it takes.      |
-    | `homes`    | Full paths of keys outside `places`, as in the trainer's files; "" is the group of all       |
-    |            | others. Hydra needs a + before keys that the trainer's own files do not have.                |
-    | `files`    | Names of the trainer's own configuration files, each with the keys that differ from the      |
-    |            | defaults.                                                                                    |
-    | `package`  | Name under which the trainer is installed and imported.                                      |
-    | `module`   | Name under which it is imported, if that differs.                                            |
-    | `made`     | Its configuration classes, as patterns of their full names, each with the keys that the      |
-    |            | class sets.                                                                                  |
-    | `sections` | Each group that is read only if a key has a value, with that key and value.                  |
-    | `signs`    | Keys of which at least one must be present before keys alone identify the trainer.           |
-    | `tells`    | Keys that no other trainer has. One of them, with one more key that matters, identifies it.  |
-    | `parent`   | Name of the trainer whose keys it has all adopted.                                           |
-    | `needed`   | Keys without which the trainer optimizes an objective of another family, with that family.   |
-    | `words`    | Phrases for its own kernels in a sentence, see `grpo_ref.explain.phrases`.                     |
-    | `mean`     | Function from all settings to the set over which the trainer averages: "each micro-batch of  |
-    |            | each rank".                                                                                  |
-    | `forks`    | A sentence on known differences of forks that keep the trainer's name.                       |
-    | `versions` | Other versions by number, each with its differences.                                         |
-    | `clues`    | Keys that identify a version if nothing else does, each with that version.                   |
-    | `absent`   | Keys that always have the value in `defaults` and cannot be given: keys of a newer version,  |
-    |            | and behaviour without a key that other versions did differently.                             |
-    | `foreign`  | Names that only other versions have for its keys. They are understood, but a file that has   |
-    |            | one is written for another version.                                                          |
-
-    A key with a dot in its name, such as "rollout.n", counts only in that group, which may be an ignored
-    group.
+    Attributes:
+      name: name of the trainer in `grpo-ref explain NAME`, and of its folder.
+      title: name for display, "TRL".
+      release: the version, "1.16.0", or a commit with its date.
+      objective: the functions that give the meaning of the settings.
+      keys: the keys of this version.
+      program: the ways to start it.
+      history: its other releases.
+      traps: configurations that differ from what their author is likely to think.
+      foreign: names of keys that only other releases have. They are understood, but a file that has one is written
+        for another release.
+      first: the oldest release without any difference from this one, if there are several; else "".
     """
 
     name: str
-    version: str
-    build: Callable[[SimpleNamespace], Recipe]
-    defaults: Mapping[str, Any]
-    stops: Callable[[SimpleNamespace], None] = _nothing_stops
-    choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    others: frozenset[str] = frozenset()
-    beyond: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
-    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    derived: Mapping[str, str] = field(default_factory=dict)
-    groups: frozenset[str] = frozenset()
-    ignored: frozenset[str] = frozenset()
-    places: Mapping[str, str] = field(default_factory=dict)
-    always: tuple[str, ...] = ()
-    concepts: Mapping[str, str] = field(default_factory=dict)
-    former: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    switches: Mapping[str, str] = field(default_factory=dict)
-    about: Mapping[str, str] = field(default_factory=dict)
+    title: str
+    release: str
+    objective: Objective
+    keys: Keys
+    program: Program = field(default_factory=Program)
+    history: History = field(default_factory=History)
     traps: tuple[Trap, ...] = ()
-    variants: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
-    forms: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
-    starts: tuple[str, ...] = ()
-    by_start: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    started: tuple[str, str] = ("", "overrides")
-    homes: Mapping[str, str] = field(default_factory=dict)
-    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    package: str = ""
-    module: str = ""
-    made: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    sections: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
-    signs: tuple[str, ...] = ()
-    tells: tuple[str, ...] = ()
-    parent: str = ""
-    needed: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[Callable[..., Any], Phrase] = field(default_factory=dict)
-    mean: Callable[[SimpleNamespace], str] = _nowhere_said
-    forks: str = ""
-    versions: Mapping[str, Version] = field(default_factory=dict)
-    clues: Mapping[str, str] = field(default_factory=dict)
-    absent: frozenset[str] = frozenset()
     foreign: frozenset[str] = frozenset()
+    first: str = ""
+
+    @property
+    def version(self) -> str:
+        """Title and release, "TRL 1.16.0"."""
+        return f"{self.title} {self.release}"
 
     def recipe(self, **config: Any) -> Recipe:
         """Return the recipe that the trainer computes with this configuration.
@@ -181,8 +360,8 @@ class Dialect:
         """
         settings = self.settings(config)
         try:
-            recipe = self.build(settings)
-            self.stops(settings)
+            recipe = self.objective.build(settings)
+            self.objective.check_run(settings)
             _try_out(recipe)
         except (TypeError, ZeroDivisionError, AttributeError) as error:
             raise ValueError(
@@ -192,97 +371,117 @@ class Dialect:
 
     def lenient(self) -> "Dialect":
         """Return a copy of the dialect that accepts configurations which would stop a run for unrelated reasons."""
-        return replace(self, stops=_nothing_stops)
+        return replace(self, objective=replace(self.objective, check_run=_nothing_stops))
 
-    def settings(self, config: Mapping[str, Any]) -> SimpleNamespace:
+    def settings(self, config: Mapping[str, Any], unknown: Iterable[str] = ()) -> Settings:
         """Return all settings: the defaults, changed by the configuration. The configuration may be nested.
+
+        Args:
+          config: the configuration.
+          unknown: keys whose value is only an assumption.
 
         Raises:
           ValueError: if keys are unknown (all are named), a value has the wrong type, a count is below 1, or
             no recipe here can express a value.
         """
         given = {}
-        if unknown := self.unknown(config):
-            raise ValueError(f"{self.name} has no key {', '.join(unknown)}")
+        if strangers := self.unknown(config):
+            raise ValueError(f"{self.name} has no key {', '.join(strangers)}")
         for key, value in self.read(config).items():
             name = str(self.key(key))
-            if name in self.defaults:
-                was_named = isinstance(value, (str, bool))
-                names = {**self.former.get(name, {}), **self.former.get(key, {})}
-                meant = names.get(value, value) if was_named else value
-                given[name] = _same_kind(key, meant, self.defaults[name])
+            if name in self.keys.table:
+                meant = _renamed(self.keys.table[name].renamed, value, key)
+                given[name] = _same_kind(key, meant, self.keys.defaults[name])
                 self._check_size(key, name, meant)
-            elif name in self.beyond and value != self.beyond[name][0]:
+            elif name in self.keys.inexpressible and value != self.keys.inexpressible[name].neutral:
                 raise ValueError(
-                    f"{self.name}: {key} = {value!r} cannot be expressed here. {self.beyond[name][1]}"
+                    f"{self.name}: {key} = {value!r} cannot be expressed here. {self.keys.inexpressible[name].effect}"
                 )
-        return SimpleNamespace(**{**self.defaults_beside(given), **given})
+        return Settings({**self.defaults_beside(given), **given}, frozenset(unknown))
 
     def at(self, version: str) -> "Dialect":
-        """Return the dialect of another version: the newest described one that is not newer than it.
+        """Return the dialect of another release.
 
         Args:
-          version: a number such as "0.14.0", or a name in `versions`; "" is the version described here.
+          version: a release such as "0.14.0", or another name of a release; "" is the version described here.
 
         Raises:
-          ValueError: if the version is older than all described ones, or is neither a number nor a name.
+          ValueError: if the release is not covered.
         """
-        if not version or version in self.version.split():
+        version = self.history.aliases.get(version, version)
+        if not version or version in self.release.split() or _same_release(version, self.release):
             return self
-        name = version if version in self.versions else self._not_newer(version)
-        if not name:
-            return self
-        other = self.versions[name]
+        release = next((each for each in self.history.releases if _same_release(version, each)), "")
+        if not release:
+            raise ValueError(f"{self.title}: version {version!r} is not covered; {self._nearest(version)}")
+        history, table = self.history, dict(self.keys.table)
+        for name, timeline in history.changes.items():
+            value = history.at(timeline, release)
+            is_absent = isinstance(value, Absent)
+            default = value.value if is_absent else value
+            table[name] = replace(table[name], default=default, behaviour=is_absent)
+        present = {name: each for name, each in history.names.items() if history.has(each, release)}
+        mean = history.at(history.averages, release) if history.averages else ""
+        keys = replace(
+            self.keys,
+            table=table,
+            harmless=self.keys.harmless | {name for name, each in present.items() if not each.of},
+            aliases={**self.keys.aliases, **{name: each.of for name, each in present.items() if each.of}},
+        )
+        absent = keys.behaviours
         return replace(
             self,
-            version=f"{other.title.rpartition(' ')[0]} {version}" if numbered(version) else other.title,
-            mean=(lambda settings: other.mean) if other.mean else self.mean,
-            defaults={**self.defaults, **other.defaults},
-            aliases={**self.aliases, **other.aliases},
-            others=self.others | other.others,
-            absent=other.absent,
-            foreign=other.foreign,
+            release=release,
+            keys=keys,
+            objective=replace(self.objective, mean=lambda settings: mean) if mean else self.objective,
+            foreign=frozenset(name for name, each in history.names.items() if not history.has(each, release)),
             traps=tuple(
                 trap
                 for trap in self.traps
-                if not other.absent & {self.key(key) for key in (*trap.example, *trap.near)}
+                if not absent & {self.key(key) for key in (*trap.example, *trap.near)}
             ),
-            versions={},
+            history=replace(history, changes={}, releases=()),
         )
 
-    def fitting(self, keys: Iterable[str]) -> list["Dialect"]:
-        """Return the versions that have all of these keys, the oldest first and this version last.
+    def _nearest(self, version: str) -> str:
+        """Name the covered release that is nearest to a version."""
+        releases = self.history.releases
+        if not releases:
+            return f"only {self.release} is"
+        if not numbered(version):
+            return f"expected a number from {releases[0]} to {releases[-1]}, or {self.release}"
+        older = [each for each in releases if numbered(each) <= numbered(version)]
+        return f"the nearest is {older[-1] if older else releases[0]}"
 
-        Keys that no version has are ignored.
+    def fitting(self, keys: Iterable[str]) -> list["Dialect"]:
+        """Return the releases that have all of these keys, the oldest first and this version last.
+
+        Keys that no release has are ignored. Of neighbouring releases without any difference, the last one counts.
 
         Args:
           keys: keys as in a configuration.
         """
-        described = [self.at(name) for name in sorted(filter(numbered, self.versions), key=numbered)]
-        every = [*described, self]
-        known = [key for key in keys if any(each._has(key) for each in every)]
-        return [each for each in every if all(each._has(key) for key in known)]
+        every = [*self.others, self]
+        known = [key for key in keys if any(each.has(key) for each in every)]
+        return [each for each in every if all(each.has(key) for key in known)]
 
-    def _has(self, key: str) -> bool:
+    @cached_property
+    def others(self) -> tuple["Dialect", ...]:
+        """The older releases that differ from one another, the oldest first. One dialect stands for a span of them."""
+        return tuple(
+            replace(self.at(last), first=first)
+            for first, last in self.history.spans
+            if not _same_release(last, self.release)
+        )
+
+    def has(self, key: str) -> bool:
         """Return true if this version has the key under this name."""
         return self.key(key) is not None and key not in self.foreign
 
-    def _not_newer(self, version: str) -> str:
-        """Return the newest described version that is not newer than this one; "" if that is the dialect's own."""
-        ours = next((word for word in self.version.split() if numbered(word)), "")
-        described = sorted((parts, name) for name in [*self.versions, ours] if (parts := numbered(name)))
-        fitting = [name for parts, name in described if parts <= numbered(version)]
-        if not numbered(version) or not fitting:
-            known = ", ".join([*self.versions, ours])
-            raise ValueError(
-                f"{self.name}: version {version!r} is not described here; expected one of {known}"
-            )
-        return "" if fitting[-1] == ours else fitting[-1]
-
     def defaults_beside(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the defaults of all keys, including the defaults that change with a value in this configuration."""
-        chosen = [others for (key, value), others in self.variants.items() if config.get(key) == value]
-        return {**self.defaults, **{name: value for others in chosen for name, value in others.items()}}
+        chosen = [others for (key, value), others in self.keys.variants.items() if config.get(key) == value]
+        return {**self.keys.defaults, **{name: value for others in chosen for name, value in others.items()}}
 
     def given(self, config: Mapping[str, Any]) -> set[str]:
         """Return the keys that a configuration gives, by the names used and by those in the defaults."""
@@ -294,22 +493,24 @@ class Dialect:
         values = {str(self.key(key)): value for key, value in keys.items()}
         unread = {
             section
-            for section, (name, value) in self.sections.items()
-            if values.get(name, self.defaults[name]) != value
+            for section, (name, value) in self.keys.sections.items()
+            if values.get(name, self.keys.defaults[name]) != value
         }
         return {key: value for key, value in keys.items() if key.split(".")[0] not in unread}
 
     def concept(self, name: str, config: Mapping[str, Any], default: Any = None) -> Any:
         """Return the value in effect of the key for a concept; the default if the trainer has no such key."""
-        key, settings = self.concepts.get(name, ""), vars(self.settings(config))
-        is_off = key in self.switches and not settings[self.switches[key]]
-        if is_off:
-            return 0.0 if name == BONUS else self.defaults[key]
-        return settings.get(key, default)
+        key = self.keys.concepts.get(name, "")
+        if not key:
+            return default
+        settings, needs = self.settings(config), self.keys.table[key].needs
+        if needs and not settings[needs]:
+            return 0.0 if name == BONUS else self.keys.defaults[key]
+        return settings[key]
 
     def _suspects(self, config: Mapping[str, Any]) -> str:
         """Name the keys whose value has another type than the default, and whose type could not be checked."""
-        defaults = {key: self.defaults.get(str(self.key(key))) for key in config}
+        defaults = {key: self.keys.defaults.get(str(self.key(key))) for key in config}
         strange = [
             f"{key} = {value!r}" for key, value in config.items() if type(value) is not type(defaults[key])
         ]
@@ -319,27 +520,27 @@ class Dialect:
         """Raise a ValueError for a count below 1, or a divisor that is not positive."""
         if not isinstance(value, (int, float)):
             return
-        if value < 1 and name in {self.concepts.get(concept) for concept in COUNTS}:
+        concept = self.keys.table[name].concept
+        if value < 1 and concept in COUNTS:
             raise ValueError(f"{key}: expected at least 1, got {value!r}")
-        if value <= 0 and name == self.concepts.get(DIVISOR):
+        if value <= 0 and concept == DIVISOR:
             raise ValueError(f"{key}: expected a number > 0, got {value!r}")
 
     def budget(self, config: Mapping[str, Any]) -> dict[str, int]:
         """Return the key of the length in a constant denominator, with its value; empty for the padded length."""
-        key = self.concepts.get(DIVISOR, "")
-        value = getattr(self.settings(config), key, None)
+        key = self.keys.concepts.get(DIVISOR, "")
+        value = self.settings(config).get(key)
         return {} if value is None else {key: value}
 
     def unknown(self, config: Mapping[str, Any]) -> list[str]:
         """Return the keys that the trainer does not have, each with the nearest key that it has."""
-        names = [*self.defaults, *self.aliases, *self.others, *self.beyond]
-        known = [name for name in names if name not in self.absent]
-        told = []
+        known = [name for name in self.keys.names if name not in self.keys.behaviours]
+        named = []
         for key in flat(config):
             if self.key(key) is None:
                 close = difflib.get_close_matches(key.split(".")[-1], known, n=1, cutoff=0.75)
-                told.append(f"{key!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
-        return told
+                named.append(f"{key!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
+        return named
 
     def path(self, name: str) -> str:
         """Return the full path of a key, as in the trainer's files and on its command line.
@@ -347,24 +548,23 @@ class Dialect:
         Args:
           name: name of the key in the defaults.
         """
-        if name in self.homes:
-            return self.homes[name]
-        place = self.places.get(name, self.homes.get("", "") if "." not in name else "")
+        key = self.keys.table.get(name)
+        if key is not None and key.home:
+            return key.home
+        place = self.keys.paths.get(name, "")
         inner = name.rsplit(".", 1)[-1] if place.endswith(name.rpartition(".")[0]) else name
         return f"{place}.{inner}" if place else name
 
     def key(self, key: str) -> str | None:
-        """Return the name that a key has in the defaults, for any groups or alias; None if it is unknown."""
-        *groups, short = key.split(".")
-        is_ignored = bool(self.ignored & set(groups))
+        """Return the name that a key has in the table, for any groups or alias; None if it is unknown."""
+        *groups, short = (key.replace("-", "_") if self.keys.hyphens else key).split(".")
+        is_ignored = bool(self.keys.ignored & set(groups))
         for begin in range(len(groups) + 1):
-            given = ".".join([*groups[begin:], short])
-            name = self.aliases.get(given, given)
-            known = name in self.defaults or name in self.others or name in self.beyond
+            name = self.keys.names.get(".".join([*groups[begin:], short]))
             if (
-                known
-                and name not in self.absent
-                and ("." in given or not is_ignored)
+                name is not None
+                and name not in self.keys.behaviours
+                and (begin < len(groups) or not is_ignored)
                 and self._stands_right(name, groups)
             ):
                 return name
@@ -375,15 +575,37 @@ class Dialect:
 
         A key with a fixed place must be given with the last groups of the path to that place.
         """
-        if name in self.places and groups:
-            return f".{self.places[name]}".endswith(f".{'.'.join(groups)}")
-        return set(groups) - self.ignored <= self.groups
+        if name in self.keys.paths and groups:
+            return f".{self.keys.paths[name]}".endswith(f".{'.'.join(groups)}")
+        return set(groups) - self.keys.ignored <= self.keys.groups
 
 
 @cache
 def numbered(version: str) -> tuple[int, ...]:
-    """Return the parts of a version number, (0, 14, 1) for "0.14.1"; empty for a name."""
-    return tuple(map(int, version.split("."))) if re.fullmatch(r"\d+(\.\d+)+", version) else ()
+    """Return the parts of a version number; empty for a name. A post-release counts as one more part.
+
+    >>> numbered("0.14.1"), numbered("0.2.0.post2"), numbered("2025-08"), numbered("main")
+    ((0, 14, 1), (0, 2, 0, 2), (2025, 8), ())
+    """
+    is_number = re.fullmatch(r"\d+([.-]\d+)+(\.post\d+)?", version)
+    return tuple(map(int, re.split(r"\.post|[.-]", version))) if is_number else ()
+
+
+def _same_release(version: str, release: str) -> bool:
+    """Return true if two numbers name one release: "0.14" and "0.14.0"."""
+    parts = [numbered(version), numbered(release)]
+    longest = max(map(len, parts))
+    return bool(parts[0]) and len({(*each, *[0] * (longest - len(each))) for each in parts}) == 1
+
+
+def _renamed(names: Iterable[tuple[Any, ...]], value: Any, key: str) -> Any:
+    """Return the new name of a value that is given under a key. True is not 1 here."""
+    fitting = (
+        new
+        for old, new, *alias in names
+        if old == value and type(old) is type(value) and (not alias or key.split(".")[-1] == alias[0])
+    )
+    return next(fitting, value)
 
 
 def _same_kind(key: str, value: Any, default: Any) -> Any:

@@ -16,10 +16,6 @@ from grpo_ref.recipes import Recipe
 LOSS = "loss = -Σ W (c s(r, A) - β d)"
 """The four lines of `grpo_ref.loss` as one formula."""
 SIGNS = {"surrogate": "s", "advantage": "A", "aggregate": "W", "penalty": "d", "correction": "c"}
-UNSLOTH = (
-    "Unsloth overwrites TRL's defaults with its own; these are of August 2026. Until the middle of 2025 it kept"
-    " TRL's defaults, and its loss had no clip."
-)
 OWN_PROGRAM = "is a custom script. It may override settings that are not listed here."
 NO_VERSION = "No described version has all of its keys, so the file is for a fork."
 
@@ -98,14 +94,13 @@ def _versioned(launch: Launch) -> tuple[Dialect, Launch]:
     dialect = DIALECTS[launch.trainer]
     try:
         if launch.version:
-            cautions = [UNSLOTH] if launch.version == "unsloth" else []
-            return dialect.at(launch.version), replace(launch, cautions=cautions)
-    except ValueError:
-        note = f"It asks for version {launch.version}, which is not described here. {dialect.version} is explained."
+            return dialect.at(launch.version), replace(launch, cautions=[])
+    except ValueError as error:
+        note = f"{error}. {dialect.version} is explained."
         return dialect, replace(launch, cautions=[note])
     if not launch.why:
         return dialect, launch
-    forks = [dialect.forks] if dialect.forks else []
+    forks = [dialect.program.forks] if dialect.program.forks else []
     fitting = _fitting(dialect, launch.keys)
     if not fitting:
         return dialect, replace(launch, cautions=[f"{NO_VERSION} {dialect.version} is explained.", *forks])
@@ -131,11 +126,13 @@ def _others(dialect: Dialect, launch: Launch) -> list[Dialect]:
 def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
     """Return the versions that have all keys of a file, up to the version that an obsolete key indicates."""
     fitting = dialect.fitting(keys)
-    told = [dialect.clues[name] for key in keys if (name := key.split(".")[-1]) in dialect.clues]
+    told = [
+        dialect.history.clues[name] for key in keys if (name := key.split(".")[-1]) in dialect.history.clues
+    ]
     newest = min(map(numbered, told), default=None)
     if newest is None:
         return fitting
-    return [each for each in fitting if () < numbered(each.version.split()[-1]) <= newest]
+    return [each for each in fitting if () < numbered(each.first or each.release) <= newest]
 
 
 def _taken(fitting: list[Dialect], keys: Mapping[str, Any]) -> list[Dialect]:
@@ -157,11 +154,11 @@ def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any])
             "The file does not state a version. Results for older versions that accept the same keys are in"
             " brackets."
         )
-    spans: dict[str, list[str]] = {}
+    spans: dict[str, list[Dialect]] = {}
     for each in before:
-        mean = each.mean(each.settings(config)) if takes(each, config) else ""
-        if mean != dialect.mean(dialect.settings(config)):
-            spans.setdefault(mean, []).append(each.version)
+        mean = each.objective.mean(each.settings(config)) if takes(each, config) else ""
+        if mean != dialect.objective.mean(dialect.settings(config)):
+            spans.setdefault(mean, []).append(each)
     for mean, versions in spans.items():
         if mean:
             yield f"The file does not state a version. With {span(versions)}, averages are taken over {mean}."
@@ -189,7 +186,7 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
     if launch.keys and not matters and (found.strangers or not launch.is_sure):
         named = ", ".join([*launch.keys][:5])
         raise ValueError(f"{dialect.version}: none of its keys that matter is there, but {named}")
-    missing = [about for key, about in dialect.needed.items() if key not in matters]
+    missing = [about for key, about in dialect.keys.required.items() if key not in matters]
     if launch.is_whole and missing:
         raise ValueError(f"{dialect.name}: {missing[0]}")
     if launch.why:
@@ -219,7 +216,9 @@ def _doubted(dialect: Dialect, found: Understood, part: Part) -> Part:
     """Return the part, or "not known" if the key that chooses it has an unknown value or belongs to a fork."""
     names = {part.name, *("kl_coef", "penalty_aggregate")[: 2 * (part.name == "penalty")]}
     for key, value, parts in found.unsure:
-        chooses = dialect.key(key) in {*dialect.choices, *dialect.replaced} or key in found.strangers
+        chooses = (
+            dialect.key(key) in {*dialect.keys.choices, *dialect.keys.inexpressible} or key in found.strangers
+        )
         chooses = chooses or value.text == NOT_FOUND
         if names & {*parts} and chooses:
             return Part(part.name, f"not known ({key} = {value.text})", "", "")

@@ -5,10 +5,11 @@ Each trainer's traps are in its folder, in `traps.py`.
 
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
-Condition = Callable[[SimpleNamespace, Set[str]], bool]
+from grpo_ref.explain.settings import Settings
+
+Condition = Callable[[Settings, Set[str]], bool]
 """A function of all settings and the given keys that returns true if the configuration falls into the trap."""
 
 
@@ -32,7 +33,7 @@ class Trap:
     near: Mapping[str, Any]
 
 
-def sprung(traps: Iterable[Trap], settings: SimpleNamespace, given: Set[str]) -> list[Trap]:
+def sprung(traps: Iterable[Trap], settings: Settings, given: Set[str]) -> list[Trap]:
     """Return the traps that a configuration falls into.
 
     Args:

@@ -98,12 +98,18 @@ def understood(
         name = dialect.key(key)
         if name is None:
             strangers[key] = _nearest(dialect, key)
-        elif name not in dialect.defaults and name not in dialect.beyond:
+        elif name not in dialect.keys.defaults and name not in dialect.keys.inexpressible:
             without[key] = value
         elif isinstance(value, Unknown):
             holes[key] = value
-        elif forked and name in dialect.replaced and value != dialect.beyond[name][0]:
-            replaced.append(Unsure(key, Unknown(str(value), _reason(dialect, name)), dialect.replaced[name]))
+        elif forked and name in dialect.keys.inexpressible and _replaces(dialect, name, value):
+            replaced.append(
+                Unsure(
+                    key,
+                    Unknown(str(value), _reason(dialect, name)),
+                    dialect.keys.inexpressible[name].replaces,
+                )
+            )
         else:
             config[key] = _without_holes(key, value)
     slips = [
@@ -122,9 +128,15 @@ def understood(
     return Understood(config, unsure, without, strangers)
 
 
+def _replaces(dialect: Dialect, name: str, value: Any) -> bool:
+    """Return true if a value replaces parts of the objective by something that only the run knows."""
+    key = dialect.keys.inexpressible[name]
+    return bool(key.replaces) and value != key.neutral
+
+
 def _reason(dialect: Dialect, name: str) -> str:
     """Return the reason why a key cannot be expressed, as the end of a sentence."""
-    sentence = dialect.beyond[name][1]
+    sentence = dialect.keys.inexpressible[name].effect
     return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
 
 
@@ -142,7 +154,7 @@ def _values_of_forks(dialect: Dialect, config: dict[str, Any], strict: bool) -> 
         value = str(error.value)
         near = difflib.get_close_matches(value, map(str, error.known), n=1, cutoff=0.8)
         is_slip = any(_is_nearly(value, each) for each in near)
-        is_another = error.name in dialect.choices and OTHER_FAMILY.search(value)
+        is_another = error.name in dialect.keys.choices and OTHER_FAMILY.search(value)
         if not given or is_another or (is_slip and strict):
             raise error
         why = f"{dialect.version} has no such value; a fork may have it"
@@ -192,7 +204,7 @@ def doubts_of_groups(dialect: Dialect, found: Understood, program: str, *, is_su
       program: the program that is started, if it is not the trainer's. It may have its own default.
       is_sure: true if the trainer's own program reads the keys.
     """
-    name, size = dialect.concepts.get(COMPLETIONS, ""), dialect.concept(COMPLETIONS, found.config)
+    name, size = dialect.keys.concepts.get(COMPLETIONS, ""), dialect.concept(COMPLETIONS, found.config)
     is_given = name in map(dialect.key, [*found.config, *(each.key for each in found.unsure)])
     is_said = is_given or any(COMPLETIONS in each.parts for each in found.unsure)
     recipe, key = dialect.recipe(**found.config), dialect.path(name)
@@ -234,7 +246,7 @@ def unread(dialect: Dialect, config: Mapping[str, Any], missing: Sequence[str]) 
         return []
     said = {part for key in config for part in _depending(dialect, config, key)}
     said |= {"kl_coef"} & {"kl_coef" for part in said if part.startswith("penalty")}
-    size, bonus = dialect.concepts.get(COMPLETIONS), dialect.concepts.get(BONUS)
+    size, bonus = dialect.keys.concepts.get(COMPLETIONS), dialect.keys.concepts.get(BONUS)
     names = {dialect.key(key) for key in config}
     said |= {COMPLETIONS} if size in names or not size else set()
     said |= {"bonus"} if bonus in names or not bonus else set()
@@ -249,7 +261,7 @@ def refuse_if_nothing_is_left(dialect: Dialect, found: Understood) -> None:
       dialect: dialect of the trainer.
       found: its keys, sorted.
     """
-    size = dialect.concepts.get(COMPLETIONS)
+    size = dialect.keys.concepts.get(COMPLETIONS)
     holes = [each for each in found.unsure if each.key not in found.strangers]
     decide = [each for each in holes if each.parts or dialect.key(each.key) == size]
     if len(decide) < 2 or size not in [dialect.key(each.key) for each in decide]:
@@ -267,7 +279,9 @@ def _positive(dialect: Dialect, key: str, value: Any) -> tuple[str, Any]:
     """Return the key without the "no_" that parsers of flags put before keys that are on by default."""
     inner = key.removeprefix("no_")
     is_negated = inner != key and value is True and dialect.key(key) is None
-    return (inner, False) if is_negated and isinstance(dialect.defaults.get(inner), bool) else (key, value)
+    return (
+        (inner, False) if is_negated and isinstance(dialect.keys.defaults.get(inner), bool) else (key, value)
+    )
 
 
 def _is_said(dialect: Dialect, config: Mapping[str, Any], parts: tuple[str, ...], value: Any) -> bool:
@@ -282,15 +296,15 @@ def _is_said(dialect: Dialect, config: Mapping[str, Any], parts: tuple[str, ...]
 
 
 def _nearest(dialect: Dialect, key: str) -> str:
-    names = [*dialect.defaults, *dialect.aliases, *dialect.others, *dialect.beyond]
-    known = [name for name in names if name not in dialect.absent]
+    names = [*dialect.keys.defaults, *dialect.keys.names, *dialect.keys.harmless, *dialect.keys.inexpressible]
+    known = [name for name in names if name not in dialect.keys.behaviours]
     return next(iter(difflib.get_close_matches(key.split(".")[-1], known, n=1, cutoff=0.75)), "")
 
 
 def _is_slip(dialect: Dialect, key: str, near: str) -> bool:
     """Return true if a key is almost equal to a key that matters."""
-    name = dialect.aliases.get(near, near)
-    matters = name in dialect.defaults or name in dialect.beyond
+    name = dialect.keys.names.get(near, near)
+    matters = name in dialect.keys.defaults or name in dialect.keys.inexpressible
     return matters and _is_nearly(key.split(".")[-1], near.split(".")[-1])
 
 
@@ -315,7 +329,7 @@ def _without_holes(key: str, value: Any) -> Any:
 def _depending(dialect: Dialect, config: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """Return the parts of the recipe that change for some value of the key."""
     name = str(dialect.key(key))
-    tried = [*dialect.choices.get(name, ()), *TRIED]
+    tried = [*dialect.keys.choices.get(name, ()), *TRIED]
     recipes = [recipe for value in tried if (recipe := _recipe(dialect, {**config, key: value})) is not None]
     before = _recipe(dialect, config)
     parts = [part for recipe in recipes if before is not None for part in before.differences(recipe)]

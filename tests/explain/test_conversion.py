@@ -13,7 +13,7 @@ from grpo_ref.penalties import k3
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 def test_what_a_trainer_says_it_can_say_again(dialect):
     """From every single choice of a dialect back into the same dialect, nothing is lost."""
-    for key, values in dialect.choices.items():
+    for key, values in dialect.keys.choices.items():
         for value in values:
             config = {key: value}
             found = nearest(dialect, dialect.recipe(**config))
@@ -72,7 +72,7 @@ PAIRS = {
 def test_the_nearest_configuration_elsewhere(dialects, config, keys, lost):
     source, target = (DIALECTS[name] for name in dialects)
     found = convert(source, target, config)
-    given = dict(target.defaults) | found.config
+    given = dict(target.keys.defaults) | found.config
     for key, value in keys.items():
         if key not in ("beta", "load_ref_policy"):
             assert given[key] == value, found

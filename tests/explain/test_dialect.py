@@ -14,7 +14,7 @@ EACH = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 @EACH
 def test_every_combination_of_choices_is_a_recipe_that_travels(dialect):
     """Pairs of choices, one key against another; or the pair is refused or beyond a recipe, which is told."""
-    for (first, ours), (second, theirs) in itertools.combinations(dialect.choices.items(), 2):
+    for (first, ours), (second, theirs) in itertools.combinations(dialect.keys.choices.items(), 2):
         for one, two in itertools.product(ours, theirs):
             try:
                 assert dialect.recipe(**{first: one, second: two}).source == dialect.version
@@ -25,16 +25,16 @@ def test_every_combination_of_choices_is_a_recipe_that_travels(dialect):
 
 @EACH
 def test_defaults_choices_and_others_do_not_overlap(dialect):
-    assert set(dialect.choices) <= set(dialect.defaults)
-    assert not set(dialect.defaults) & set(dialect.others)
-    known = set(dialect.defaults) | dialect.others | set(dialect.beyond)
-    assert set(dialect.aliases.values()) <= known
-    assert set(dialect.concepts) <= set(CONCEPTS)
-    assert set(dialect.concepts.values()) <= known
-    assert set(dialect.about) <= known | set(dialect.aliases)
-    assert set(dialect.always) <= set(dialect.defaults)
-    for key, values in dialect.choices.items():
-        assert dialect.defaults[key] in values
+    assert set(dialect.keys.choices) <= set(dialect.keys.defaults)
+    assert not set(dialect.keys.defaults) & set(dialect.keys.harmless)
+    known = set(dialect.keys.defaults) | dialect.keys.harmless | set(dialect.keys.inexpressible)
+    assert set(dialect.keys.names.values()) <= known
+    assert set(dialect.keys.concepts) <= set(CONCEPTS)
+    assert set(dialect.keys.concepts.values()) <= known
+    assert set(dialect.keys.effects) <= known | set(dialect.keys.names)
+    assert set(dialect.keys.written) <= set(dialect.keys.defaults)
+    for key, values in dialect.keys.choices.items():
+        assert dialect.keys.defaults[key] in values
 
 
 UNKNOWN = {
@@ -113,7 +113,11 @@ def test_a_negative_weight_of_the_penalty_is_that_of_the_trainer(name, config, w
 
 @EACH
 def test_every_sentence_of_a_dialect_is_a_sentence(dialect):
-    told = [*CONCEPTS.values(), *dialect.about.values(), *(text for _, text in dialect.beyond.values())]
+    told = [
+        *CONCEPTS.values(),
+        *dialect.keys.effects.values(),
+        *(key.effect for key in dialect.keys.inexpressible.values()),
+    ]
     assert all(text.endswith(".") and text[0].isupper() for text in told), told
 
 

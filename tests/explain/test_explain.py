@@ -47,8 +47,8 @@ def test_a_trainer_tells_of_its_own_keys_alone():
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 def test_every_default_is_answered_in_a_full_sentence(dialect):
-    stated = {key: value for key, value in dialect.defaults.items() if value is not None}
-    defaults = {key: value for key, value in stated.items() if key not in dialect.absent}
+    stated = {key: value for key, value in dialect.keys.defaults.items() if value is not None}
+    defaults = {key: value for key, value in stated.items() if key not in dialect.keys.behaviours}
     for key, _, about in explain(dialect, defaults).keys:
         assert about.endswith("."), (key, about)
 

@@ -63,7 +63,7 @@ def test_every_word_is_of_a_kernel():
 def configurations(dialect):
     """The defaults, each choice by itself, both sides of each trap, and what was recorded."""
     yield {}
-    yield from ({key: value} for key, values in dialect.choices.items() for value in values)
+    yield from ({key: value} for key, values in dialect.keys.choices.items() for value in values)
     yield from (dict(config) for trap in dialect.traps for config in (trap.example, trap.near))
     for path in (path for path in shipped() if path.stem == dialect.name):
         yield from (case["config"] for case in read(path)[1])
@@ -104,7 +104,7 @@ def test_every_configuration_has_words_that_tell_its_kernels_from_all_others(nam
         found = kernels(recipe)
         assert found == told.setdefault(sentence, found), config
         own = {kernel for part in found.values() for kernel in part if "trainers" in kernel.__module__}
-        assert own <= set(DIALECTS[name].words)
+        assert own <= set(DIALECTS[name].objective.phrases)
     assert told
 
 

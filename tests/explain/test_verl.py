@@ -182,7 +182,7 @@ def test_what_cannot_be_is_refused_with_a_reason(config, message):
 
 def test_a_key_of_an_ignored_group_may_count():
     assert verl.DIALECT.settings({"trainer": {"use_v1": False, "logger": "console"}})
-    assert not vars(verl.DIALECT.settings({"trainer.use_v1": False}))["trainer.use_v1"]
+    assert not verl.DIALECT.settings({"trainer.use_v1": False})["trainer.use_v1"]
     assert verl.recipe(**{"critic.ppo_epochs": 7}) == verl.recipe()
 
 
@@ -337,7 +337,7 @@ def test_its_example_of_reinforce_in_bypass_mode_is_ppos_clip():
 
 
 def test_every_loss_mode_is_tried_by_convert_but_the_two_that_need_more():
-    assert set(verl.objective.MODES) - set(verl.DIALECT.choices["loss_mode"]) == {"dro", "bypass_mode"}
+    assert set(verl.objective.MODES) - set(verl.DIALECT.keys.choices["loss_mode"]) == {"dro", "bypass_mode"}
 
 
 def test_a_shuffle_holds_each_number_once_and_depends_on_the_seed():

@@ -1,80 +1,84 @@
-"""Versions of a trainer are data."""
+"""Releases of a trainer are data."""
 
 import pytest
 
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.conversion import convert
-from grpo_ref.explain.dialect import BONUS
+from grpo_ref.explain.dialect import BONUS, Absent, History, Name
 from grpo_ref.explain.dialects import DIALECTS
-from grpo_ref.explain.dialects.easy_r1 import versions as easy_r1
-from grpo_ref.explain.dialects.ms_swift import versions as ms_swift
-from grpo_ref.explain.dialects.nemo_rl import versions as nemo_rl
-from grpo_ref.explain.dialects.open_instruct import versions as open_instruct
-from grpo_ref.explain.dialects.openrlhf import versions as openrlhf
-from grpo_ref.explain.dialects.trl import versions as trl
-from grpo_ref.explain.dialects.verl import versions as verl
-from grpo_ref.explain.versions import Without, versions
 from grpo_ref.recipes import slot
 from grpo_ref.surrogates import clipped, importance_weighted
 
 TRL = DIALECTS["trl"]
-THREE = {"a": {"1.0": 1, "1.2": 2, "1.10": 3}, "b": {"1.0": Without(0), "1.2": 5}}
+HISTORY = History(
+    releases=("1.0", "1.1", "1.2", "1.10", "1.11"),
+    changes={"a": {"1.0": 1, "1.2": 2, "1.10": 3}, "b": {"1.0": Absent(0), "1.2": 5}},
+    names={"old": Name(of="a", removed="1.11"), "late": Name(since="1.1")},
+)
 
 
 def test_a_change_holds_until_the_next_one():
-    found = versions("T", THREE)
-    assert {name: (each.defaults, each.absent) for name, each in found.items()} == {
-        "1.0": ({"a": 1, "b": 0}, {"b"}),
-        "1.2": ({"a": 2, "b": 5}, set()),
-        "1.10": ({"a": 3, "b": 5}, set()),
-    }
-    assert found["1.10"].title == "T 1.10"
+    a, b = HISTORY.changes["a"], HISTORY.changes["b"]
+    assert [HISTORY.at(a, release) for release in HISTORY.releases] == [1, 1, 2, 3, 3]
+    assert [HISTORY.at(b, release) for release in HISTORY.releases] == [Absent(0), Absent(0), 5, 5, 5]
 
 
-def test_a_version_in_which_no_default_changed_is_named():
-    assert versions("T", {"a": THREE["a"]}, ["1.1"])["1.1"].defaults == {"a": 1}
+def test_a_name_is_there_from_its_first_release_until_its_removal():
+    old, late = HISTORY.names["old"], HISTORY.names["late"]
+    assert [HISTORY.has(old, release) for release in (*HISTORY.releases, "")] == [True] * 4 + [False] * 2
+    assert [HISTORY.has(late, release) for release in (*HISTORY.releases, "")] == [False] + [True] * 5
 
 
-HISTORIES = {
-    "trl": trl.HISTORY,
-    "verl": verl.HISTORY,
-    "openrlhf": openrlhf.HISTORY,
-    "open_instruct": open_instruct.HISTORY,
-    "easy_r1": easy_r1.HISTORY,
-    "ms_swift": ms_swift.HISTORY,
-    "nemo_rl": nemo_rl.HISTORY,
-}
+def test_releases_without_a_difference_are_one_span():
+    assert HISTORY.spans == [
+        ("1.0", "1.0"),
+        ("1.1", "1.1"),
+        ("1.2", "1.2"),
+        ("1.10", "1.10"),
+        ("1.11", "1.11"),
+    ]
+    plain = History(releases=HISTORY.releases, changes={"a": HISTORY.changes["a"]})
+    assert plain.spans == [("1.0", "1.1"), ("1.2", "1.2"), ("1.10", "1.11")]
 
 
-@pytest.mark.parametrize("name", HISTORIES)
-def test_the_last_change_of_each_key_is_what_it_is_today(name):
-    dialect = DIALECTS[name]
-    *_, today = versions(name, HISTORIES[name]).values()
-    assert today.absent == dialect.absent
-    assert today.defaults == {key: dialect.defaults[key] for key in HISTORIES[name]}
+WITH_HISTORY = [name for name in DIALECTS if DIALECTS[name].history.releases]
+
+
+@pytest.mark.parametrize("name", WITH_HISTORY)
+def test_every_change_is_at_a_covered_release_and_of_a_key(name):
+    history = DIALECTS[name].history
+    assert set(history.changes) <= set(DIALECTS[name].keys.table)
+    for timeline in [*history.changes.values(), history.averages]:
+        for release in timeline:
+            assert DIALECTS[name].at(release).release
 
 
 ASKED = {
     "0.14.0": "TRL 0.14.0",
     "0.15.2": "TRL 0.15.2",
-    "0.18": "TRL 0.18",
-    "0.21": "TRL 0.21",
+    "0.18": "TRL 0.18.0",
+    "0.21": "TRL 0.21.0",
     "1.16.0": "TRL 1.16.0",
-    "1.17.3": "TRL 1.16.0",
     "": "TRL 1.16.0",
 }
 
 
 @pytest.mark.parametrize("version", ASKED)
-def test_the_newest_version_that_is_not_newer_is_taken(version):
+def test_a_release_is_known_by_its_number(version):
     assert TRL.at(version).version == ASKED[version]
 
 
-@pytest.mark.parametrize("version", ["0.13", "main", "one"])
-def test_a_version_that_is_not_described_is_refused(version):
-    with pytest.raises(
-        ValueError, match=f"trl: version '{version}' is not described here; expected one of 0.14, 0.15"
-    ):
+NOT_COVERED = {
+    "0.13": "the nearest is 0.14.0",
+    "0.22.9": "the nearest is 0.22.2",
+    "1.17.3": "the nearest is 1.16.0",
+    "main": "expected a number from 0.14.0 to 1.16.0",
+}
+
+
+@pytest.mark.parametrize("version", NOT_COVERED)
+def test_a_release_that_is_not_covered_is_refused(version):
+    with pytest.raises(ValueError, match=f"TRL: version '{version}' is not covered; {NOT_COVERED[version]}"):
         TRL.at(version)
 
 
@@ -101,10 +105,24 @@ def test_a_key_of_a_later_version_is_unknown_and_one_that_is_gone_is_known():
 
 
 def test_unsloth_writes_its_own_defaults_over_those_of_trl():
-    theirs = TRL.at("unsloth")
-    assert theirs.recipe().kl_coef == 0.001
-    assert theirs.recipe(beta=0.0).kl_coef == 0.0
-    assert theirs.key("max_seq_length") == "max_seq_length"
+    unsloth = DIALECTS["unsloth"]
+    assert unsloth.recipe().kl_coef == 0.001
+    assert unsloth.recipe(beta=0.0).kl_coef == 0.0
+    assert unsloth.key("max_seq_length") == "max_seq_length"
+    assert unsloth.keys.table["epsilon"] == TRL.keys.table["epsilon"]
+
+
+def test_unsloth_overrides_settings_of_dapo_and_dr_grpo():
+    """unsloth/models/rl.py, check_dr_grpo."""
+    unsloth = DIALECTS["unsloth"]
+    dapo = unsloth.recipe(loss_type="dapo", epsilon_high=0.5)
+    assert dapo.surrogate == slot(clipped, clip_low=0.2, clip_high=0.28)
+    assert dapo.admit.kernel.__name__ == "ended_completions"
+    advantages = [
+        unsloth.recipe(loss_type="dr_grpo", scale_rewards=scale).advantage.kernel.__name__
+        for scale in (True, False, "group")
+    ]
+    assert advantages == ["group_centered", "group_centered", "group_normalized"]
 
 
 VERL = DIALECTS["verl"]
@@ -113,12 +131,12 @@ VERL = DIALECTS["verl"]
 def test_early_verl_had_one_width_no_dual_clip_and_a_bonus():
     early = VERL.at("0.2")
     assert early.recipe(clip_ratio=0.3).surrogate == slot(clipped, clip_low=0.3, clip_high=0.3)
-    assert early.defaults["entropy_coeff"] == 0.001
+    assert early.keys.defaults["entropy_coeff"] == 0.001
     assert early.key("actor_rollout_ref.actor.clip_ratio_c") is None
-    assert "each micro-batch" in early.mean(early.settings({}))
+    assert "each micro-batch" in early.objective.mean(early.settings({}))
     assert "dual_clipped" in str(VERL.at("0.4.1").recipe().surrogate)
     assert VERL.at("0.9.1").recipe() == VERL.recipe()
-    assert "micro-batches together" in VERL.at("0.9.1").mean(VERL.settings({}))
+    assert "micro-batches together" in VERL.at("0.9.1").objective.mean(VERL.settings({}))
 
 
 def test_the_first_verl_with_a_penalty_in_the_loss_took_it_off():
@@ -133,12 +151,12 @@ def test_between_its_releases_verl_had_the_dual_clip_and_still_the_bonus():
     """19d0d073 of 17 April 2025: clip_ratio_c is 3.0, and entropy_coeff 0.001."""
     between = VERL.at("0.3.1")
     assert between.recipe(adv_estimator="grpo").surrogate.settings["max_ratio"] == 3.0
-    assert between.defaults["entropy_coeff"] == 0.001
+    assert between.keys.defaults["entropy_coeff"] == 0.001
     assert between.key("norm_adv_by_std_in_grpo") is None
-    assert VERL.at("0.3.0").key("clip_ratio_c") is None
+    assert VERL.at("0.3.0.post1").key("clip_ratio_c") is None
 
 
-@pytest.mark.parametrize("name", VERL.versions)
+@pytest.mark.parametrize("name", VERL.history.releases)
 def test_what_a_version_of_verl_does_not_have_counts_with_a_value_that_does_nothing(name):
     assert VERL.at(name).recipe().level.__name__ == "token_level"
 
@@ -206,9 +224,9 @@ def test_a_threshold_of_openrlhf_was_an_upper_bound_and_is_a_window():
 
 def test_flags_of_openrlhf_tell_its_version():
     newest = {
-        "advantage_estimator": "OpenRLHF 0.10",
-        "use_kl_estimator_k3": "OpenRLHF 0.6",
-        "flash_attn": "OpenRLHF 0.8.9",
+        "advantage_estimator": "OpenRLHF 0.10.1.post2",
+        "use_kl_estimator_k3": "OpenRLHF 0.6.0.post3",
+        "flash_attn": "OpenRLHF 0.8.9.post1",
         "use_icepop": "OpenRLHF 0.9.2",
         "algo.kl.use_loss": OPENRLHF.version,
     }
@@ -229,10 +247,13 @@ def test_flags_of_openrlhf_that_are_gone_say_what_others_say_today():
 
 
 def test_over_what_openrlhf_averaged():
-    told = {name: OPENRLHF.at(name).mean(OPENRLHF.settings({})) for name in ("0.10.2", "0.10.3", "0.10.4")}
+    told = {
+        name: OPENRLHF.at(name).objective.mean(OPENRLHF.settings({}))
+        for name in ("0.10.2", "0.10.3", "0.10.4")
+    }
     assert told["0.10.2"].startswith("each micro-batch of each rank")
     assert told["0.10.3"].startswith("the micro-batches that the ranks take at once")
-    assert told["0.10.4"] == OPENRLHF.mean(OPENRLHF.settings({}))
+    assert told["0.10.4"] == OPENRLHF.objective.mean(OPENRLHF.settings({}))
 
 
 def test_what_no_flag_of_openrlhf_says_cannot_be_given():
@@ -329,9 +350,12 @@ def test_keys_of_open_instruct_tell_its_month():
 
 
 def test_over_what_open_instruct_averaged():
-    told = {name: OPEN_INSTRUCT.at(name).mean(OPEN_INSTRUCT.settings({})) for name in ("2025.11", "2025.12")}
+    told = {
+        name: OPEN_INSTRUCT.at(name).objective.mean(OPEN_INSTRUCT.settings({}))
+        for name in ("2025.11", "2025.12")
+    }
     assert told["2025.11"].startswith("the packs of each micro-batch of each rank")
-    assert told["2025.12"] == OPEN_INSTRUCT.mean(OPEN_INSTRUCT.settings({}))
+    assert told["2025.12"] == OPEN_INSTRUCT.objective.mean(OPEN_INSTRUCT.settings({}))
 
 
 EASY_R1 = DIALECTS["easy_r1"]
@@ -407,9 +431,9 @@ def test_keys_of_easy_r1_tell_its_month():
 
 
 def test_over_what_easy_r1_averaged():
-    told = {name: EASY_R1.at(name).mean(EASY_R1.settings({})) for name in ("2025.6", "2025.7")}
+    told = {name: EASY_R1.at(name).objective.mean(EASY_R1.settings({})) for name in ("2025.6", "2025.7")}
     assert told["2025.6"] == "each micro-batch of each rank, and then over these"
-    assert told["2025.7"] == EASY_R1.mean(EASY_R1.settings({}))
+    assert told["2025.7"] == EASY_R1.objective.mean(EASY_R1.settings({}))
 
 
 def test_a_trap_of_a_later_key_is_none_of_an_earlier_version():
@@ -479,9 +503,9 @@ def test_ms_swift_asked_for_no_mode_of_vllm_until_3_11_1():
 
 def test_arguments_of_ms_swift_tell_its_version():
     newest = {
-        "vllm-device": "ms-swift 3.5",
-        "vllm_device": "ms-swift 3.5",
-        "multi_turn_func": "ms-swift 3.8",
+        "vllm-device": "ms-swift 3.5.3",
+        "vllm_device": "ms-swift 3.5.3",
+        "multi_turn_func": "ms-swift 3.9.3",
         "train_type": "ms-swift 4.0.4",
         "tuner_type": MS_SWIFT.version,
     }

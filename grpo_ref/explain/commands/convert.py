@@ -97,7 +97,7 @@ def _yaml(dialect: "Dialect", config: Mapping[str, Any]) -> str:
 
 def _line(dialect: "Dialect", config: Mapping[str, Any]) -> str:
     """Write the configuration as a command, with one key in each line."""
-    start, style = dialect.started
+    start, style = dialect.program.command, dialect.program.style
     words = _flags(dialect, config) if style == "flags" else _overrides(dialect, config)
     return " \\\n    ".join([start, *words])
 

@@ -61,7 +61,7 @@ def started(words: Sequence[str]) -> Start | None:
     for place in reversed(range(len(words))):
         for shown in _names(words, place):
             for dialect in DIALECTS.values():
-                if any(re.fullmatch(pattern, shown) for pattern in dialect.starts):
+                if any(re.fullmatch(pattern, shown) for pattern in dialect.program.starts):
                     return Start(dialect.name, shown, place + 1)
     return None
 
@@ -102,9 +102,9 @@ def of_keys(keys: Mapping[str, Any]) -> tuple[str, int]:
     scores = {dialect.name: _score(dialect, keys) for dialect in DIALECTS.values()}
     best = max(scores.values())
     first = [name for name, score in scores.items() if score == best]
-    first = [name for name in first if DIALECTS[name].parent not in first]
+    first = [name for name in first if DIALECTS[name].program.parent not in first]
     effective = _effective(DIALECTS[first[0]], keys)
-    evidence = sum(2 if "." in key or key in DIALECTS[first[0]].tells else 1 for key in effective)
+    evidence = sum(2 if "." in key or key in DIALECTS[first[0]].program.tells else 1 for key in effective)
     return (first[0] if len(first) == 1 and evidence >= ENOUGH else "", len(effective))
 
 
@@ -133,7 +133,7 @@ def of_group(keys: Mapping[str, Any]) -> tuple[str, str]:
     for group in dict.fromkeys(key.split(".")[0] for key in keys if "." in key):
         inside = inner(keys, group)
         trainer, count = of_keys(inside)
-        size = DIALECTS[trainer].concepts.get(COMPLETIONS) if trainer else None
+        size = DIALECTS[trainer].keys.concepts.get(COMPLETIONS) if trainer else None
         if size is not None and size in map(DIALECTS[trainer].key, inside):
             found[group] = (trainer, count)
     best = max(found, key=lambda group: found[group][1], default="")
@@ -154,7 +154,7 @@ def _score(dialect: Dialect, keys: Iterable[str]) -> float:
     Each known key counts 1, and 3 more if it changes the objective. The score is 0 if the trainer has
     telltale keys (`signs`) and none of them is present.
     """
-    if dialect.signs and not set(dialect.signs) & {key.split(".")[-1] for key in keys}:
+    if dialect.program.signs and not set(dialect.program.signs) & {key.split(".")[-1] for key in keys}:
         return 0.0
     known = [key for key in keys if dialect.key(key) is not None]
     return 3.0 * len(_effective(dialect, known)) + len(known)
@@ -168,7 +168,11 @@ def _effective(dialect: Dialect, keys: Iterable[str]) -> list[str]:
     A key without a group is not evidence for a trainer that has this key inside a group.
     """
     named = {name: key for key in keys if (name := dialect.key(key)) is not None}
-    matter = {name: key for name, key in named.items() if name in dialect.defaults or name in dialect.beyond}
+    matter = {
+        name: key
+        for name, key in named.items()
+        if name in dialect.keys.defaults or name in dialect.keys.inexpressible
+    }
     return [key for name, key in matter.items() if "." in key or "." not in dialect.path(name)]
 
 

@@ -111,6 +111,10 @@ def read_notebook(text: str) -> PythonScript:
     return script._replace(shell="\n".join(shell), notes=[*script.notes, *notes])
 
 
+SHELL_MAGICS = ("!", "%pip ", "%conda ", "%uv ")
+"""Beginnings of lines of a notebook that run a command."""
+
+
 def in_python(cell: str) -> tuple[str, list[str]]:
     r"""Return a cell with `pass` instead of the lines that only IPython understands, and the lines for the shell.
 
@@ -123,14 +127,14 @@ def in_python(cell: str) -> tuple[str, list[str]]:
         inner = line.lstrip()
         if goes_on:
             shell[-1] += "\n" + BRACED.sub(r"${\1}", line)
-        elif inner.startswith("!"):
+        elif inner.startswith(SHELL_MAGICS):
             shell.append(BRACED.sub(r"${\1}", inner[1:]))
         elif found := SETS.match(inner):
             shell.append(f'export {found["n"] or found["m"]}="{found[3]}"')
         is_magic = goes_on or inner.startswith(("!", "%"))
         indent = indent if goes_on else line[: len(line) - len(inner)]
         code.append(f"{indent}pass" if is_magic else line)
-        goes_on = (goes_on or inner.startswith("!")) and line.endswith("\\")
+        goes_on = (goes_on or inner.startswith(SHELL_MAGICS)) and line.endswith("\\")
     return "\n".join(code), shell
 
 

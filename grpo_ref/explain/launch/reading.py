@@ -37,7 +37,7 @@ KINDS = {
     ".ipynb": "notebook",
 }
 UNSLOTH = "unsloth"
-"""A package that changes the defaults of TRL when it is imported."""
+"""A package that changes TRL when it is imported, and the name of its dialect."""
 PROMPT = re.compile(r"(?m)^(\([\w.-]+\) )?([\w.@:~/-]+)?\$ (?=\S)")
 """The prompt of a terminal before a command: "$ ", "(env) me@host:~/work$ "."""
 FENCE = re.compile(r"(?ms)^```\w*\n(.*?)^```")
@@ -118,9 +118,9 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
     versioned = [
         replace(
             launch,
-            version=launch.version or _of_unsloth(launch) or pinned(asked, DIALECTS[launch.trainer].package),
+            version=launch.version or pinned(asked, DIALECTS[launch.trainer].program.package),
         )
-        for launch in map(_completed if kind == "tree" else _same, known)
+        for launch in map(_patched, map(_completed if kind == "tree" else _same, known))
     ]
     return sorted(versioned, key=lambda launch: -len(launch.keys))
 
@@ -191,6 +191,12 @@ def _of_unsloth(launch: Launch) -> str:
     return UNSLOTH if launch.trainer == "trl" and UNSLOTH in launch.keys.values() else ""
 
 
+def _patched(launch: Launch) -> Launch:
+    """Return a launch of TRL as one of Unsloth if "unsloth" is one of its values: use_gradient_checkpointing="unsloth"."""
+    is_patched = launch.trainer == "trl" and UNSLOTH in launch.keys.values()
+    return replace(launch, trainer=UNSLOTH) if is_patched else launch
+
+
 def _same(launch: Launch) -> Launch:
     return launch
 
@@ -199,7 +205,7 @@ def _completed(launch: Launch) -> Launch:
     """Return a launch read from a run's log without the keys that the trainer derived from other keys."""
     dialect = DIALECTS[launch.trainer]
     named = {dialect.key(key): key for key, value in launch.keys.items() if value is not None}
-    added = [named[key] for key, source in dialect.derived.items() if key in named and source in named]
+    added = [named[key] for key, source in dialect.keys.derived.items() if key in named and source in named]
     if not added or len(launch.keys) < LOGGED:
         return launch
     note = (
@@ -290,7 +296,7 @@ def _of_keys(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 def _of_tree(text: str, name: str, beside: Beside) -> Iterator[Launch]:
     """Yield the launch of a file of keys; or that of a shell script inside the file, as in files for a cluster."""
-    own = {file for dialect in DIALECTS.values() for file in dialect.files}
+    own = {file for dialect in DIALECTS.values() for file in dialect.program.files}
     tree = read_tree(text, name, beside, own=own)
     plain = [value for value in tree.keys.values() if isinstance(value, str)]
     inside = [] if of_keys(tree.keys)[0] else _scripts(tree.keys)
@@ -393,7 +399,11 @@ def _is_namesake(start: Start, launch: Launch) -> bool:
     """Return true if a script only shares its name with a trainer's: its keys are its own, and none matters there."""
     dialect = DIALECTS[start.trainer]
     names = {dialect.key(key) for key in launch.keys}
-    return start.shown.endswith(".py") and None in names and not names & {*dialect.defaults, *dialect.beyond}
+    return (
+        start.shown.endswith(".py")
+        and None in names
+        and not names & {*dialect.keys.defaults, *dialect.keys.inexpressible}
+    )
 
 
 def _of_inner(script: "Script", beside: Beside) -> Iterator[Launch]:
@@ -463,8 +473,10 @@ def _launched(
     named = [*(word for word in arguments.rest if word.endswith(ENDINGS)), *arguments.files]
     groups = {group: text for group in arguments.keys if (text := _group(arguments, group, beside))}
     chosen = {group: str(arguments.keys[group]) for group in groups}
-    own = DIALECTS[trainer].files if trainer else {}
-    keys: dict[str, Any] = dict(DIALECTS[trainer].by_start.get(shown, {})) if trainer else {}
+    own = DIALECTS[trainer].program.files if trainer else {}
+    keys: dict[str, Any] = (
+        dict(DIALECTS[trainer].program.defaults_by_command.get(shown, {})) if trainer else {}
+    )
     for path in named:
         text = files.get(path) or beside(path)
         name = path.rsplit("/", 1)[-1].removesuffix(".yaml")
@@ -551,22 +563,24 @@ def _installed(notebook: str) -> str:
 
 def _configured(config: Config, script: PythonScript) -> Launch:
     module = config.made_by.split(".")[0]
-    trainer = next((d.name for d in DIALECTS.values() if module and (d.module or d.package) == module), "")
-    version = (
-        UNSLOTH if trainer == "trl" and any(name.split(".")[0] == UNSLOTH for name in script.imports) else ""
+    trainer = next(
+        (d.name for d in DIALECTS.values() if module and (d.program.module or d.program.package) == module),
+        "",
     )
+    if trainer == "trl" and any(name.split(".")[0] == UNSLOTH for name in script.imports):
+        trainer = UNSLOTH
     why = (
         f"`{config.made_by}` in line {config.line}"
         if config.made_by
         else f"the dictionary in line {config.line}"
     )
     keys = {**_set_by(trainer, config.made_by), **config.keys}
-    return Launch(trainer, why, keys, version, script.notes, is_sure=bool(trainer))
+    return Launch(trainer, why, keys, notes=script.notes, is_sure=bool(trainer))
 
 
 def _set_by(trainer: str, made_by: str) -> Mapping[str, Any]:
     """Return the keys that the choice of a trainer's configuration class sets."""
-    made = DIALECTS[trainer].made if trainer else {}
+    made = DIALECTS[trainer].program.classes if trainer else {}
     return next((keys for pattern, keys in made.items() if re.fullmatch(pattern, made_by)), {})
 
 

@@ -137,8 +137,8 @@ def test_what_a_run_logged_holds_what_its_trainer_worked_out():
     assert "generation_batch_size" in launches(json.dumps(few), "args.json")[0].keys
 
 
-def test_a_value_of_unsloth_tells_its_defaults():
-    assert launches(f"{YAML}use_gradient_checkpointing: unsloth", "x.yaml")[0].version == "unsloth"
+def test_a_value_of_unsloth_tells_that_it_trains():
+    assert launches(f"{YAML}use_gradient_checkpointing: unsloth", "x.yaml")[0].trainer == "unsloth"
 
 
 LOGS = {
@@ -216,8 +216,8 @@ def test_a_version_in_the_output_of_a_notebook_is_none_that_it_asks_for():
     assert launch.version == "0.18.0"
 
 
-def test_unsloth_counts_as_a_version():
-    assert launches("from unsloth import FastLanguageModel\n" + PYTHON)[0].version == "unsloth"
+def test_a_script_that_imports_unsloth_trains_with_it():
+    assert launches("from unsloth import FastLanguageModel\n" + PYTHON)[0].trainer == "unsloth"
 
 
 def test_the_trainer_may_be_named():

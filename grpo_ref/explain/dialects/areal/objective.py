@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from math import sqrt
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import (
@@ -15,7 +14,8 @@ from grpo_ref.advantages import (
 )
 from grpo_ref.aggregation import token_mean
 from grpo_ref.corrections import masked, truncated
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.areal.kernels import (
     at_ratio_one,
     at_ratio_one_of_what_is_kept,
@@ -35,23 +35,16 @@ from grpo_ref.explain.dialects.areal.kernels import (
     returned_without_reference_of_sampler,
 )
 from grpo_ref.explain.dialects.areal.keys import (
-    ABOUT,
-    BEYOND,
     BUDGET,
-    CONCEPTS,
     DEFAULTS,
-    GROUPS,
-    IGNORED,
     NORM,
     NOT_SET,
-    OTHERS,
-    PLACES,
     REJECTION,
-    REPLACED,
 )
 from grpo_ref.explain.dialects.areal.phrases import PHRASES
 from grpo_ref.explain.dialects.areal.refusals import check, check_run, group
 from grpo_ref.explain.dialects.areal.traps import TRAPS
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k1, k2, k3, no_penalty
@@ -82,8 +75,8 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    settings = vars(s)
+def _build(s: Settings) -> Recipe:
+    settings = s
     check(settings)
     sequence = settings["importance_sampling_level"] == "sequence"
     splits = sequence and _leaves_out_tokens(settings)
@@ -243,42 +236,22 @@ NORM_CHOICES: dict[str, tuple[Any, ...]] = {
     "mean_leave1out": (True, False),
     "std_unbiased": (True, False),
 }
-DIALECT = Dialect(
-    name="areal",
-    version="AReaL cbff54d64 (2026-08-22)",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=lambda s: check_run(vars(s)),
-    choices={
-        "importance_sampling_level": ("token", "sequence"),
-        "use_sapo_loss": (True, False),
-        "use_decoupled_loss": (True, False),
-        "kl_estimator": tuple(PENALTIES),
-        **_of_group("reward_norm", NORM, **NORM_CHOICES),
-        **_of_group("adv_norm", NORM, **NORM_CHOICES),
-        **_of_group("rejection_sampling", REJECTION, level=("token", "sequence"), action=("mask", "clamp")),
-    },
-    others=OTHERS,
-    beyond=BEYOND,
-    replaced=REPLACED,
-    groups=GROUPS,
-    ignored=IGNORED,
-    places=PLACES,
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    forms={
-        rescaled: task_reward,
-        normalized: group_normalized,
-        returned: whitened,
-        rejected: masked,
-        of_mean_advantage: clipped,
-        of_what_is_kept: clipped,
-        at_ratio_one: clipped,
-    },
-    starts=(r"-m areal\.\S+",),
-    started=("python3 -m areal.launcher.local", "overrides"),
-    package="areal",
-    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
-    words=PHRASES,
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=lambda s: check_run(s),
+        mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+        phrases=PHRASES,
+        forms={
+            rescaled: task_reward,
+            normalized: group_normalized,
+            returned: whitened,
+            rejected: masked,
+            of_mean_advantage: clipped,
+            of_what_is_kept: clipped,
+            at_ratio_one: clipped,
+        },
+    ),
+    TRAPS,
 )

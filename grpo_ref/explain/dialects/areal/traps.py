@@ -1,36 +1,36 @@
 """Traps: configurations of AReaL with effects that their author is unlikely to expect."""
 
 from collections.abc import Set
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.explain.dialects.areal.keys import BUDGET, NORM, REJECTION
 from grpo_ref.explain.dialects.areal.refusals import group
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 
-def _norm(s: SimpleNamespace, name: str) -> dict[str, Any]:
-    return group(vars(s), name, NORM) or {}
+def _norm(s: Settings, name: str) -> dict[str, Any]:
+    return group(s, name, NORM) or {}
 
 
-def _rejects(s: SimpleNamespace) -> bool:
-    return group(vars(s), "rejection_sampling", REJECTION) is not None
+def _rejects(s: Settings) -> bool:
+    return group(s, "rejection_sampling", REJECTION) is not None
 
 
-def _splits(s: SimpleNamespace, name: str, given: Set[str]) -> bool:
+def _splits(s: Settings, name: str, given: Set[str]) -> bool:
     """Return true if a group size is given that differs from the size of the groups."""
     norm = _norm(s, name)
     by_group = "group" in (norm.get("mean_level"), norm.get("std_level"))
-    return by_group and f"{name}.group_size" in given and norm["group_size"] != vars(s)["gconfig.n_samples"]
+    return by_group and f"{name}.group_size" in given and norm["group_size"] != s["gconfig.n_samples"]
 
 
-def _has_reference(s: SimpleNamespace) -> bool:
-    return vars(s)["kl_ctl"] > 0.0 and vars(s)["ref.backend"] is not None
+def _has_reference(s: Settings) -> bool:
+    return s["kl_ctl"] > 0.0 and s["ref.backend"] is not None
 
 
-def _budget(s: SimpleNamespace) -> Any:
-    told = vars(s)["actor.max_new_tokens"]
-    named = {None: BUDGET, "${gconfig.max_new_tokens}": vars(s)["gconfig.max_new_tokens"]}
+def _budget(s: Settings) -> Any:
+    told = s["actor.max_new_tokens"]
+    named = {None: BUDGET, "${gconfig.max_new_tokens}": s["gconfig.max_new_tokens"]}
     return named.get(told, told)
 
 
@@ -38,7 +38,7 @@ GROUP = {"gconfig.n_samples": 8}
 TRAPS = (
     Trap(
         "kl_ctl is set but there is no reference model",
-        lambda s, given: vars(s)["kl_ctl"] != 0.0 and not _has_reference(s),
+        lambda s, given: s["kl_ctl"] != 0.0 and not _has_reference(s),
         "kl_ctl is 0.1 by default. Without a section ref, the reference's log-probabilities count as 0:"
         " each token's reward loses 0.1 times its own log-probability, so unlikely tokens are rewarded. A"
         " negative kl_ctl also disables the reference. Set kl_ctl to 0, or configure ref.",
@@ -58,9 +58,7 @@ TRAPS = (
     ),
     Trap(
         "gconfig.n_samples is 1: every reward becomes 0",
-        lambda s, given: (
-            vars(s)["gconfig.n_samples"] == 1 and _norm(s, "reward_norm").get("mean_level") == "group"
-        ),
+        lambda s, given: s["gconfig.n_samples"] == 1 and _norm(s, "reward_norm").get("mean_level") == "group",
         "gconfig.n_samples is 1 by default. A reward is then its own mean, so every reward becomes 0.",
         "AReaL cli_args.py, GenerationHyperparameters; data.py, Normalization",
         {"reward_norm.mean_level": "group", "kl_ctl": 0.0},
@@ -102,9 +100,7 @@ TRAPS = (
     Trap(
         "rejection_sampling filters nothing without use_decoupled_loss",
         lambda s, given: (
-            _rejects(s)
-            and not vars(s)["use_decoupled_loss"]
-            and vars(s)["prox_logp_method"] != "reuse_train_logp"
+            _rejects(s) and not s["use_decoupled_loss"] and s["prox_logp_method"] != "reuse_train_logp"
         ),
         "Without use_decoupled_loss the two log-probabilities that rejection_sampling compares are equal,"
         " so every ratio is 1 and nothing is filtered. If lower is above 1, everything is filtered.",
@@ -114,7 +110,7 @@ TRAPS = (
     ),
     Trap(
         "use_decoupled_loss corrects nothing without rejection_sampling",
-        lambda s, given: vars(s)["use_decoupled_loss"] and not _rejects(s),
+        lambda s, given: s["use_decoupled_loss"] and not _rejects(s),
         "The weight for the sampler's mismatch is a part of rejection_sampling. Without it the ratio is"
         " taken to the recomputed log-probabilities, and nothing corrects the mismatch.",
         "AReaL functional.py, ppo_actor_loss_fn",
@@ -123,10 +119,7 @@ TRAPS = (
     ),
     Trap(
         "ppo_n_minibatches is 1, so eps_clip has no effect",
-        lambda s, given: (
-            vars(s)["ppo_n_minibatches"] == 1
-            and (vars(s)["use_decoupled_loss"] or vars(s)["recompute_logprob"])
-        ),
+        lambda s, given: s["ppo_n_minibatches"] == 1 and (s["use_decoupled_loss"] or s["recompute_logprob"]),
         "With one mini-batch, the old log-probabilities are recomputed with the weights that are trained."
         " So every ratio is 1 except for rounding, and eps_clip, c_clip and the level do nothing. This"
         " holds for most of AReaL's examples.",
@@ -136,7 +129,7 @@ TRAPS = (
     ),
     Trap(
         "prox_logp_method=reuse_train_logp: the ratio is always 1",
-        lambda s, given: vars(s)["prox_logp_method"] == "reuse_train_logp" and not vars(s)["use_sapo_loss"],
+        lambda s, given: s["prox_logp_method"] == "reuse_train_logp" and not s["use_sapo_loss"],
         "With reuse_train_logp the ratio is taken to the policy being trained, so nothing is ever"
         " clipped, with or without use_decoupled_loss. Only rejection_sampling limits tokens that are far"
         " from the sampler.",
@@ -146,7 +139,7 @@ TRAPS = (
     ),
     Trap(
         "rejection_sampling keeps the denominator",
-        lambda s, given: vars(s)["use_decoupled_loss"] and "rejection_sampling.upper" in given,
+        lambda s, given: s["use_decoupled_loss"] and "rejection_sampling.upper" in given,
         "The loss is divided by the number of tokens before rejection_sampling. The more tokens are"
         " excluded, the smaller the step. m2_threshold, in contrast, removes its tokens from that number.",
         "AReaL functional.py, ppo_actor_loss_fn",
@@ -155,7 +148,7 @@ TRAPS = (
     ),
     Trap(
         "importance_sampling_level=sequence averages over tokens",
-        lambda s, given: vars(s)["importance_sampling_level"] == "sequence",
+        lambda s, given: s["importance_sampling_level"] == "sequence",
         "The ratio is that of GSPO, but the loss is a mean over the tokens of the batch, not over"
         " completions. A long completion counts more.",
         "AReaL functional.py, ppo_actor_loss_fn",
@@ -164,9 +157,7 @@ TRAPS = (
     ),
     Trap(
         "actor.max_new_tokens, not gconfig's, sets the length penalty",
-        lambda s, given: (
-            vars(s)["overlong_reward_penalty"] and _budget(s) != vars(s)["gconfig.max_new_tokens"]
-        ),
+        lambda s, given: s["overlong_reward_penalty"] and _budget(s) != s["gconfig.max_new_tokens"],
         "The length penalty uses actor.max_new_tokens, 1024 by default, and not gconfig.max_new_tokens. A"
         " completion beyond it loses more than overlong_penalty_factor, without a limit.",
         "AReaL functional.py, reward_overlong_penalty",

@@ -1,28 +1,21 @@
 """The objective of EasyR1: the meaning of its keys, and the recipe that they give."""
 
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from grpo_ref.advantages import best_of_group, discounted, group_normalized, leave_one_out
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
 from grpo_ref.explain.dialects.easy_r1.kernels import dual_clipped_per_token, mean_between
 from grpo_ref.explain.dialects.easy_r1.keys import (
-    ABOUT,
-    CONCEPTS,
     DEFAULTS,
-    GONE,
-    GROUPS,
-    IGNORED,
-    OTHERS,
-    PLACES,
 )
 from grpo_ref.explain.dialects.easy_r1.phrases import PHRASES
 from grpo_ref.explain.dialects.easy_r1.refusals import check, check_run
 from grpo_ref.explain.dialects.easy_r1.traps import TRAPS
-from grpo_ref.explain.dialects.easy_r1.versions import VERSIONS
 from grpo_ref.explain.penalty_in_reward import penalized
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_groups, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import absolute, k1, k2, k3
@@ -80,8 +73,8 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    settings = vars(s)
+def _build(s: Settings) -> Recipe:
+    settings = s
     check(settings)
     penalty = _penalty(s)
     return Recipe(
@@ -100,14 +93,14 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _penalty(s: SimpleNamespace) -> Penalty:
+def _penalty(s: Settings) -> Penalty:
     """Return the penalty of the group `algorithm`.
 
     In February 2025, a penalty in the loss had its own keys.
     """
     in_loss, coef, name = s.use_kl_loss, s.kl_coef, s.kl_penalty
     if s.kl_loss_coef is not None:
-        in_loss = vars(s)["actor.use_kl_loss"]
+        in_loss = s["actor.use_kl_loss"]
         coef, name = (s.kl_loss_coef, s.kl_loss_type) if in_loss else (coef, name)
     if s.disable_kl:
         return Penalty(PENALTIES["kl"], 0.0, False)
@@ -115,7 +108,7 @@ def _penalty(s: SimpleNamespace) -> Penalty:
     return Penalty(one_of("kl_penalty", name, known), coef, in_loss)
 
 
-def _advantage(s: SimpleNamespace, penalty: Penalty) -> Slot:
+def _advantage(s: Settings, penalty: Penalty) -> Slot:
     """Return the estimator, with the penalty in the reward if it is on and not in the loss."""
     returns = s.adv_estimator == "reinforce_plus_plus"
     alone: Slot = one_of("adv_estimator", s.adv_estimator, ESTIMATORS)
@@ -129,7 +122,7 @@ def _advantage(s: SimpleNamespace, penalty: Penalty) -> Slot:
     return slot(penalized, scores=alone, **taken)
 
 
-def _surrogate(s: SimpleNamespace) -> Slot:
+def _surrogate(s: Settings) -> Slot:
     """Return the surrogate of loss_type. EasyR1 treats an unknown name as the default, without an error."""
     low, high = (s.clip_ratio_low, s.clip_ratio_high) if s.clip_ratio is None else (s.clip_ratio,) * 2
     if s.loss_type == "sapo":
@@ -143,41 +136,18 @@ def _surrogate(s: SimpleNamespace) -> Slot:
     return slot(dual_clipped_per_token if s.loss_type == "gspo_token" else dual_clipped, **clips)
 
 
-DIALECT = Dialect(
-    name="easy_r1",
-    version="EasyR1 b44b3114 (2026-07-30)",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=lambda s: check_run(vars(s)),
-    choices={
-        "adv_estimator": tuple(ESTIMATORS),
-        "loss_type": ("default", "gspo", "gspo_token", "cispo", "sapo"),
-        "loss_avg_mode": tuple(AGGREGATES),
-        "disable_kl": (True, False),
-        "use_kl_loss": (True, False),
-        "kl_penalty": tuple(PENALTIES),
-        "online_filtering": (True, False),
-    },
-    others=OTHERS,
-    groups=GROUPS,
-    ignored=IGNORED,
-    places=PLACES,
-    always=("rollout.n",),
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    forms={dual_clipped_per_token: gspo_token, mean_between: mixed_groups},
-    starts=(r"-m verl\.trainer\.main",),
-    started=("python3 -m verl.trainer.main", "overrides"),
-    package="easyr1",
-    forks="A repository that carries its own EasyR1, as many do, may compute something else; look at its"
-    " verl/trainer/core_algos.py.",
-    versions=VERSIONS,
-    absent=frozenset(GONE),
-    mean=lambda s: (
-        "a mini-batch (global_batch_size prompts), all ranks and micro-batches together"
-        if s.loss_avg_mode == "token"
-        else "each micro-batch of each rank, and then over these by their tokens"
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=lambda s: check_run(s),
+        mean=lambda s: (
+            "a mini-batch (global_batch_size prompts), all ranks and micro-batches together"
+            if s.loss_avg_mode == "token"
+            else "each micro-batch of each rank, and then over these by their tokens"
+        ),
+        phrases=PHRASES,
+        forms={dual_clipped_per_token: gspo_token, mean_between: mixed_groups},
     ),
-    words=PHRASES,
+    TRAPS,
 )

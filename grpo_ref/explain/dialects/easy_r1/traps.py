@@ -1,8 +1,7 @@
 """Traps: configurations of EasyR1 with effects that their author is unlikely to expect."""
 
-from types import SimpleNamespace
-
 from grpo_ref.explain.dialects.easy_r1.keys import SET_BY_ALGORITHM
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 KNOWN = ("default", "gspo", "gspo_token", "cispo", "sapo")
@@ -14,11 +13,11 @@ Wider clips are meant for token ratios.
 """
 
 
-def _in_reward(s: SimpleNamespace) -> bool:
+def _in_reward(s: Settings) -> bool:
     return not s.disable_kl and not s.use_kl_loss and s.kl_coef != 0.0
 
 
-def _in_loss(s: SimpleNamespace) -> bool:
+def _in_loss(s: Settings) -> bool:
     return not s.disable_kl and s.use_kl_loss and s.kl_coef != 0.0
 
 

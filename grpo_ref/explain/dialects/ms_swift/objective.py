@@ -1,7 +1,6 @@
 """The objective of ms-swift: the meaning of its keys, and the recipe that they give."""
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import (
@@ -13,7 +12,8 @@ from grpo_ref.advantages import (
 )
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, masked, off_policy_mask, top_entropy, truncated
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.ms_swift.kernels import (
     EPS,
     SMALL,
@@ -22,18 +22,7 @@ from grpo_ref.explain.dialects.ms_swift.kernels import (
     penalized,
     scaled_up,
 )
-from grpo_ref.explain.dialects.ms_swift.keys import (
-    ABOUT,
-    ALIASES,
-    BEFORE,
-    BEHAVIOUR,
-    BEYOND,
-    CONCEPTS,
-    DEFAULTS,
-    OTHERS,
-    VARIANTS,
-    Behaviour,
-)
+from grpo_ref.explain.dialects.ms_swift.keys import behaviour_of
 from grpo_ref.explain.dialects.ms_swift.losses import (
     LARGEST,
     by_token,
@@ -47,7 +36,6 @@ from grpo_ref.explain.dialects.ms_swift.losses import (
 )
 from grpo_ref.explain.dialects.ms_swift.phrases import PHRASES
 from grpo_ref.explain.dialects.ms_swift.refusals import (
-    ALLOWED,
     OVER_ALL,
     check,
     check_run,
@@ -55,7 +43,7 @@ from grpo_ref.explain.dialects.ms_swift.refusals import (
     names_of,
 )
 from grpo_ref.explain.dialects.ms_swift.traps import TRAPS
-from grpo_ref.explain.dialects.ms_swift.versions import VERSIONS, foreign
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions, all_groups, ended_completions, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k3
@@ -87,11 +75,11 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    s = SimpleNamespace(**vars(s) | {"loss_type": _single(s.loss_type), "beta": _or(s.beta, 0.04)})
-    one_of("scale_rewards", s.scale_rewards, dict.fromkeys(s.behaviour.scales))
-    s.scale_rewards = {True: "group", False: "none"}.get(s.scale_rewards, s.scale_rewards)
-    s.scale_rewards = "none" if s.loss_type == "real" else s.scale_rewards
+def _build(s: Settings) -> Recipe:
+    s = s.replaced(loss_type=_single(s.loss_type), beta=_or(s.beta, 0.04))
+    one_of("scale_rewards", s.scale_rewards, dict.fromkeys(behaviour_of(s).scales))
+    scale = {True: "group", False: "none"}.get(s.scale_rewards, s.scale_rewards)
+    s = s.replaced(scale_rewards="none" if s.loss_type == "real" else scale)
     check(s)
     in_reward = _in_reward(s)
     return Recipe(
@@ -121,12 +109,12 @@ def _or(value: Any, default: Any) -> Any:
     return default if value is None else value
 
 
-def _in_reward(s: SimpleNamespace) -> bool:
+def _in_reward(s: Settings) -> bool:
     """Return true if the KL is in the reward. gdpo moves it back into the loss."""
     return bool(s.kl_in_reward and s.scale_rewards != "gdpo")
 
 
-def _reward(s: SimpleNamespace) -> Slot:
+def _reward(s: Settings) -> Slot:
     """Return the length penalty, if it is one of the reward functions and they are summed."""
     if not has_overlong(s.reward_funcs) or s.scale_rewards == "gdpo":
         return slot(task_reward)
@@ -136,7 +124,7 @@ def _reward(s: SimpleNamespace) -> Slot:
     return slot(overlong, longest=longest, cache=s.soft_cache_length, weight=weight)
 
 
-def _scores(s: SimpleNamespace) -> Slot:
+def _scores(s: Settings) -> Slot:
     """Return the part that turns rewards into advantages."""
     scale = s.scale_rewards
     if s.advantage_estimator == "reinforce_plus_plus":
@@ -153,7 +141,7 @@ def _scores(s: SimpleNamespace) -> Slot:
     return slot(scaled_up, scores=scores) if others_mean else scores
 
 
-def _surrogate(s: SimpleNamespace) -> Slot:
+def _surrogate(s: Settings) -> Slot:
     by_itself = s.importance_sampling_level == "sequence_token"
     high = _or(s.epsilon_high, s.epsilon)
     if s.loss_type == "cispo":
@@ -172,7 +160,7 @@ def _surrogate(s: SimpleNamespace) -> Slot:
     return slot(by_token, gain=hard) if by_itself else hard
 
 
-def _sampler(s: SimpleNamespace) -> tuple[Slot, ...]:
+def _sampler(s: Settings) -> tuple[Slot, ...]:
     """Return the weights for the sampler's mismatch, if vLLM samples."""
     bound = s.rollout_importance_sampling_threshold
     kinds = {
@@ -194,12 +182,12 @@ _BY_COMPLETION: dict[str, Any] = {
 }
 
 
-def _fresh(s: SimpleNamespace) -> tuple[Slot, ...]:
+def _fresh(s: Settings) -> tuple[Slot, ...]:
     delta = s.off_policy_sequence_mask_delta
     return () if delta is None else (slot(fresh, threshold=delta),)
 
 
-def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
+def _corrections(s: Settings) -> tuple[Slot, ...]:
     """Return the weights of the surrogate. REAL uses only the last one."""
     if s.loss_type == "real":
         return _fresh(s)
@@ -209,7 +197,7 @@ def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
     return (*future, *entropy, *_sampler(s), *_fresh(s))
 
 
-def _future(s: SimpleNamespace) -> Slot:
+def _future(s: Settings) -> Slot:
     return slot(
         future_kl,
         half_life=s.fipo_decay_rate,
@@ -220,13 +208,13 @@ def _future(s: SimpleNamespace) -> Slot:
     )
 
 
-def _penalty(s: SimpleNamespace) -> Slot:
+def _penalty(s: Settings) -> Slot:
     weights = () if s.loss_type == "real" else (*_sampler(s), *_fresh(s))
-    limits = {"max_log_ratio": LARGEST, "max_value": 10.0} if s.behaviour.is_limited else {}
+    limits = {"max_log_ratio": LARGEST, "max_value": 10.0} if behaviour_of(s).is_limited else {}
     return slot(weighed_k3, weights=weights) if weights else slot(k3, **limits)
 
 
-def _aggregate(s: SimpleNamespace) -> Slot:
+def _aggregate(s: Settings) -> Slot:
     if s.loss_type in OVER_ALL:
         steps = _or(s.gradient_accumulation_steps, 1) * s.sequence_parallel_size
         return slot(divided_again, steps=steps) if steps > 1 else slot(token_mean)
@@ -234,62 +222,33 @@ def _aggregate(s: SimpleNamespace) -> Slot:
     return own.get(s.loss_type, slot(sequence_mean_token_mean))
 
 
-def _token_mean(s: SimpleNamespace) -> Slot:
+def _token_mean(s: Settings) -> Slot:
     """Return the mean over the remaining tokens."""
     delta = s.off_policy_sequence_mask_delta
     return slot(token_mean) if delta is None else slot(fresh_token_mean, threshold=delta)
 
 
-DIALECT = Dialect(
-    name="ms_swift",
-    version="ms-swift 3602360a5 (2026-08-22)",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=check_run,
-    choices={
-        "loss_type": Behaviour().loss_types,
-        "importance_sampling_level": Behaviour().levels,
-        "scale_rewards": Behaviour().scales,
-        **{key: ALLOWED[key] for key in ("advantage_estimator", "rollout_importance_sampling_mode")},
-        "kl_in_reward": (True, False),
-        "overlong_filter": (True, False),
-        "dynamic_sample": (True, False),
-        "fipo_clip_high_only": (True, False),
-    },
-    others=OTHERS | BEFORE,
-    beyond=BEYOND,
-    aliases=ALIASES,
-    always=("rlhf_type",),
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    variants=VARIANTS,
-    forms={
-        divided_again: token_mean,
-        fresh_token_mean: token_mean,
-        weighed_k3: k3,
-        fresh: off_policy_mask,
-        top_entropy_of_batch: top_entropy,
-        overlong: soft_overlong,
-        scaled_up: leave_one_out,
-        centered_then_scaled: batch_scaled,
-    },
-    starts=(
-        *(r"(swift|megatron) rlhf", r"(.*/)?swift/cli/(_megatron/)?rlhf\.py"),
-        r"-m swift\.cli\.(_megatron\.)?rlhf",
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=check_run,
+        mean=lambda s: (
+            "the generation batch, all processes and micro-batches together"
+            if s.loss_type in ("dapo", "cispo", "fipo")
+            else "each micro-batch of each process, and then over these"
+        ),
+        phrases=PHRASES,
+        forms={
+            divided_again: token_mean,
+            fresh_token_mean: token_mean,
+            weighed_k3: k3,
+            fresh: off_policy_mask,
+            top_entropy_of_batch: top_entropy,
+            overlong: soft_overlong,
+            scaled_up: leave_one_out,
+            centered_then_scaled: batch_scaled,
+        },
     ),
-    by_start={"megatron rlhf": {"use_vllm": True}},
-    started=("swift rlhf", "flags"),
-    package="ms-swift",
-    parent="trl",
-    versions=VERSIONS,
-    absent=frozenset({BEHAVIOUR}),
-    foreign=foreign("4.5"),
-    signs=("rlhf_type",),
-    mean=lambda s: (
-        "the generation batch, all processes and micro-batches together"
-        if s.loss_type in ("dapo", "cispo", "fipo")
-        else "each micro-batch of each process, and then over these"
-    ),
-    words=PHRASES,
+    TRAPS,
 )

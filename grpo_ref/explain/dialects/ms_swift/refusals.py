@@ -1,10 +1,11 @@
 """The checks of ms-swift's arguments and first step, and the few settings that cannot be expressed here."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 from grpo_ref.explain.dialect import one_of
 from grpo_ref.explain.dialects.common.refusals import expect
+from grpo_ref.explain.dialects.ms_swift.keys import behaviour_of
+from grpo_ref.explain.settings import Settings
 
 ALLOWED = {
     "advantage_estimator": ("grpo", "rloo", "reinforce_plus_plus"),
@@ -19,7 +20,7 @@ OVER_ALL = ("dapo", "cispo", "fipo")
 """Loss types that divide by all tokens of the generation batch, including excluded ones."""
 
 
-def check(s: SimpleNamespace) -> None:
+def check(s: Settings) -> None:
     """Raise a ValueError for settings that ms-swift refuses, or that cannot be expressed here.
 
     Args:
@@ -30,7 +31,7 @@ def check(s: SimpleNamespace) -> None:
     expect(
         s.rlhf_type == "grpo", f"rlhf_type: expected one of 'grpo', got {s.rlhf_type!r}, which is not GRPO"
     )
-    own = {"loss_type": s.behaviour.loss_types, "importance_sampling_level": s.behaviour.levels}
+    own = {"loss_type": behaviour_of(s).loss_types, "importance_sampling_level": behaviour_of(s).levels}
     for key, values in (own | ALLOWED).items():
         one_of(key, getattr(s, key), dict.fromkeys(values))
     expect(
@@ -41,13 +42,13 @@ def check(s: SimpleNamespace) -> None:
     _check_overlong(s)
 
 
-def check_run(s: SimpleNamespace) -> None:
+def check_run(s: Settings) -> None:
     """Raise a ValueError for settings that stop a run of ms-swift but do not change the objective.
 
     Args:
       s: every key with its value.
     """
-    if s.behaviour.checks_sampler:
+    if behaviour_of(s).checks_sampler:
         _check_sampler(s)
     _check_batch(s)
     size, group = s.per_device_train_batch_size, s.num_generations
@@ -58,7 +59,7 @@ def check_run(s: SimpleNamespace) -> None:
     )
 
 
-def _check_sampler(s: SimpleNamespace) -> None:
+def _check_sampler(s: Settings) -> None:
     has_server = s.vllm_server_host is not None or s.vllm_server_base_url is not None
     expect(not s.use_vllm or s.vllm_mode is not None, "vllm_mode: ms-swift refuses use_vllm without it")
     expect(s.use_vllm or s.vllm_mode is None, "vllm_mode: ms-swift refuses it without use_vllm")
@@ -78,7 +79,7 @@ def _check_sampler(s: SimpleNamespace) -> None:
     expect(not (s.cached_dataset or s.cached_val_dataset), "cached_dataset: ms-swift refuses it for grpo")
 
 
-def _check_batch(s: SimpleNamespace) -> None:
+def _check_batch(s: Settings) -> None:
     steps, drawn = s.steps_per_generation, s.generation_batch_size
     expect(
         steps is None or steps > 0, f"steps_per_generation: ms-swift refuses anything below 1, got {steps}"
@@ -97,7 +98,7 @@ def _check_batch(s: SimpleNamespace) -> None:
     )
 
 
-def _check_loss(s: SimpleNamespace) -> None:
+def _check_loss(s: Settings) -> None:
     share, delta = s.top_entropy_quantile, s.delta
     expect(s.fipo_decay_rate != 0.0, "fipo_decay_rate: ms-swift refuses 0, with any loss_type")
     expect(share >= 0.0, f"top_entropy_quantile: ms-swift refuses a share below 0, got {share}")
@@ -112,7 +113,7 @@ def _check_loss(s: SimpleNamespace) -> None:
         )
 
 
-def _check_overlong(s: SimpleNamespace) -> None:
+def _check_overlong(s: Settings) -> None:
     expect(
         not s.overlong_filter or s.loss_type not in OVER_ALL,
         f"overlong_filter: with loss_type={s.loss_type!r} the tokens of what was cut off stay in the number that"

@@ -1,8 +1,7 @@
 """Traps: configurations of ms-swift with effects that their author is unlikely to expect."""
 
-from types import SimpleNamespace
-
 from grpo_ref.explain.dialects.ms_swift.refusals import OVER_ALL, has_overlong
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 CLIPPING = ("grpo", "bnpo", "dr_grpo", "dapo", "fipo")
@@ -24,24 +23,24 @@ VLLM = {"use_vllm": True, "vllm_mode": "colocate"}
 MODE = {"rollout_importance_sampling_mode": "token_truncate"}
 
 
-def _corrects(s: SimpleNamespace) -> bool:
+def _corrects(s: Settings) -> bool:
     """Return true if the sampler's mismatch is corrected."""
     return s.use_vllm and s.rollout_importance_sampling_mode is not None and s.loss_type != "real"
 
 
-def _steps(s: SimpleNamespace) -> int:
+def _steps(s: Settings) -> int:
     """Return the number by which dapo, cispo and fipo are divided again."""
     steps: int = (s.gradient_accumulation_steps or 1) * s.sequence_parallel_size
     return steps
 
 
-def _longest(s: SimpleNamespace) -> int:
+def _longest(s: Settings) -> int:
     """Return the length from which soft_overlong is below -1."""
     longest: int = s.max_completion_length if s.soft_max_length is None else s.soft_max_length
     return longest
 
 
-def _in_loss(s: SimpleNamespace) -> bool:
+def _in_loss(s: Settings) -> bool:
     return s.beta != 0.0 and not s.kl_in_reward
 
 

@@ -1,7 +1,6 @@
 """The objective of NeMo-RL: the meaning of its keys, and the recipe that they give."""
 
 from math import inf, sqrt
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import (
@@ -13,7 +12,8 @@ from grpo_ref.advantages import (
 )
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, masked, truncated
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.nemo_rl.kernels import (
     EPS,
     NO_LIMITS,
@@ -43,20 +43,12 @@ from grpo_ref.explain.dialects.nemo_rl.kernels import (
     whitened_with_penalty,
 )
 from grpo_ref.explain.dialects.nemo_rl.keys import (
-    ABOUT,
-    BEYOND,
-    CONCEPTS,
-    DEFAULTS,
-    GROUPS,
-    IGNORED,
-    OTHERS,
-    PLACES,
     SCORED,
 )
 from grpo_ref.explain.dialects.nemo_rl.phrases import PHRASES
-from grpo_ref.explain.dialects.nemo_rl.refusals import ALLOWED, ESTIMATORS, check, check_run
+from grpo_ref.explain.dialects.nemo_rl.refusals import check, check_run
 from grpo_ref.explain.dialects.nemo_rl.traps import TRAPS
-from grpo_ref.explain.dialects.nemo_rl.versions import VERSIONS
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions, all_groups, ended_completions, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k1, k2, k3
@@ -91,8 +83,8 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    settings = _followed(vars(s))
+def _build(s: Settings) -> Recipe:
+    settings = _followed(s)
     check(settings)
     coef = 0.0 if settings["use_kl_in_reward"] else settings["reference_policy_kl_penalty"]
     filters = settings["overlong_filtering"] or settings["seq_logprob_error_threshold"] is not None
@@ -116,7 +108,7 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _followed(settings: dict[str, Any]) -> dict[str, Any]:
+def _followed(settings: Settings) -> Settings:
     """Replace settings that refer to another key, by None or an interpolation, by the value of that key."""
     followed = {
         "adv_estimator.normalize_rewards": "normalize_rewards",
@@ -131,7 +123,7 @@ def _followed(settings: dict[str, Any]) -> dict[str, Any]:
     return _with_kind(settings | told)
 
 
-def _with_kind(settings: dict[str, Any]) -> dict[str, Any]:
+def _with_kind(settings: Settings) -> Settings:
     """Complete settings from before 0.7, where the ratio alone gave the limits and "tis" had only an upper one."""
     if settings[SCORED]:
         return settings
@@ -142,7 +134,7 @@ def _with_kind(settings: dict[str, Any]) -> dict[str, Any]:
     return settings | limits
 
 
-def _source(settings: dict[str, Any]) -> dict[str, Any]:
+def _source(settings: Settings) -> dict[str, Any]:
     """Return the interval that rewards are limited to and the one that they are mapped onto; {} without scaling."""
     if not settings["reward_scaling.enabled"]:
         return {}
@@ -153,7 +145,7 @@ def _source(settings: dict[str, Any]) -> dict[str, Any]:
     return {"source": source, "target": target}
 
 
-def _reward(settings: dict[str, Any]) -> Slot:
+def _reward(settings: Settings) -> Slot:
     mapped = _source(settings)
     if not settings["reward_shaping.enabled"]:
         return slot(scaled, **mapped) if mapped else slot(task_reward)
@@ -170,12 +162,12 @@ def _reward(settings: dict[str, Any]) -> Slot:
     )
 
 
-def _by_others(settings: dict[str, Any]) -> bool:
+def _by_others(settings: Settings) -> bool:
     """Return true if dynamic sampling judges each completion by the spread of the others."""
     return bool(settings["use_dynamic_sampling"] and settings["use_leave_one_out_baseline"])
 
 
-def _keep(settings: dict[str, Any]) -> Slot:
+def _keep(settings: Settings) -> Slot:
     limits = _filtered_inside(settings)
     if not settings["use_dynamic_sampling"]:
         return slot(all_groups)
@@ -184,12 +176,12 @@ def _keep(settings: dict[str, Any]) -> Slot:
     return slot(varied_inside, **limits) if limits else slot(mixed_groups)
 
 
-def _filtered_inside(settings: dict[str, Any]) -> dict[str, Any]:
+def _filtered_inside(settings: Settings) -> dict[str, Any]:
     source = _source(settings).get("source")
     return {} if source is None else {"limits": source}
 
 
-def _admit(settings: dict[str, Any]) -> Slot:
+def _admit(settings: Settings) -> Slot:
     overlong, threshold = settings["overlong_filtering"], settings["seq_logprob_error_threshold"]
     if _by_others(settings):
         kernel = ended_and_others_differ if overlong else others_differ
@@ -199,7 +191,7 @@ def _admit(settings: dict[str, Any]) -> Slot:
     return slot(ended_completions if overlong else all_completions)
 
 
-def _advantage(settings: dict[str, Any]) -> Slot:
+def _advantage(settings: Settings) -> Slot:
     name = settings["adv_estimator.name"]
     low, high = settings["advantage_clip_low"], settings["advantage_clip_high"]
     limits = (-inf if low is None else low, inf if high is None else high)
@@ -221,7 +213,7 @@ def _advantage(settings: dict[str, Any]) -> Slot:
     return slot(limited, scores=scores, **clips) if clips else scores
 
 
-def _whitened(settings: dict[str, Any], clips: dict[str, Any], by_others: dict[str, Any]) -> Slot:
+def _whitened(settings: Settings, clips: dict[str, Any], by_others: dict[str, Any]) -> Slot:
     """Return REINFORCE++. A KL in the reward is subtracted from each token's own advantage."""
     base = {"baseline": settings["adv_estimator.minus_baseline"], **clips}
     coef = settings["reference_policy_kl_penalty"]
@@ -233,13 +225,13 @@ def _whitened(settings: dict[str, Any], clips: dict[str, Any], by_others: dict[s
     return slot(whitened_over_tokens, **base)
 
 
-def _level(settings: dict[str, Any]) -> Any:
+def _level(settings: Settings) -> Any:
     """Return the level. A ratio that is set to 1, or is not used, is per token."""
     alone = settings["force_on_policy_ratio"] or settings["disable_ppo_ratio"]
     return sequence_mean_level if settings["sequence_level_importance_ratios"] and not alone else token_level
 
 
-def _surrogate(settings: dict[str, Any]) -> Slot:
+def _surrogate(settings: Settings) -> Slot:
     low, high, dual = (settings[f"ratio_clip_{end}"] for end in ("min", "max", "c"))
     if settings["force_on_policy_ratio"]:
         return slot(ratio_of_one)
@@ -251,7 +243,7 @@ def _surrogate(settings: dict[str, Any]) -> Slot:
     return slot(clipped, **clips) if dual is None else slot(dual_clipped, **clips, max_ratio=dual)
 
 
-def _penalty(settings: dict[str, Any]) -> Slot:
+def _penalty(settings: Settings) -> Slot:
     limits = (settings["kl_input_clamp_value"], settings["kl_output_clamp_value"])
     log_ratio, value = (inf if limit is None else limit for limit in limits)
     if not settings[SCORED]:
@@ -272,7 +264,7 @@ def _direct(estimator: str, log_ratio: float, value: float) -> Slot:
     return slot(PENALTIES[estimator].kernel, max_log_ratio=min(log_ratio, largest))
 
 
-def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
+def _corrections(settings: Settings) -> tuple[Slot, ...]:
     if not settings["use_importance_sampling_correction"]:
         return ()
     low, high = (settings[f"truncated_importance_sampling_ratio{end}"] for end in ("_min", ""))
@@ -292,58 +284,31 @@ def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
 
 
 BOTH = (True, False)
-DIALECT = Dialect(
-    name="nemo_rl",
-    version="NeMo-RL 7ea279ab (2026-08-22)",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=lambda s: check_run(_followed(vars(s))),
-    choices={
-        "adv_estimator.name": ESTIMATORS,
-        "adv_estimator.minus_baseline": BOTH,
-        "normalize_rewards": BOTH,
-        "use_leave_one_out_baseline": BOTH,
-        "disable_ppo_ratio": BOTH,
-        "force_on_policy_ratio": BOTH,
-        "use_cispo": BOTH,
-        "token_level_loss": BOTH,
-        "reference_policy_kl_type": ALLOWED["reference_policy_kl_type"],
-        "use_importance_sampling_correction": BOTH,
-        "overlong_filtering": BOTH,
-        "use_dynamic_sampling": BOTH,
-    },
-    others=OTHERS,
-    beyond=BEYOND,
-    groups=GROUPS,
-    ignored=IGNORED,
-    places=PLACES,
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    forms={
-        compared_with_others: group_normalized,
-        compared_after_filter: group_normalized,
-        each_compared_after_filter: normalized_then_summed,
-        each_compared_then_summed: normalized_then_summed,
-        whitened_over_tokens: whitened,
-        whitened_after_filter: whitened,
-        less_overlong: soft_overlong,
-        varied_inside: mixed_groups,
-        any_others_differ: mixed_groups,
-        ended_and_close: ended_completions,
-        ratio_of_one: reinforce,
-        scored: k3,
-        scored_against_sampler: k3,
-        finite_ratio: truncated,
-        finite_window: masked,
-        finite_geometric_filter: indicator,
-    },
-    files={"grpo_math_1B": {}},
-    starts=(r"(.*/)?run_grpo\w*\.py",),
-    started=("uv run python examples/run_grpo.py", "overrides"),
-    package="nemo-rl",
-    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
-    versions=VERSIONS,
-    absent=frozenset({SCORED}),
-    words=PHRASES,
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=lambda s: check_run(_followed(s)),
+        mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+        phrases=PHRASES,
+        forms={
+            compared_with_others: group_normalized,
+            compared_after_filter: group_normalized,
+            each_compared_after_filter: normalized_then_summed,
+            each_compared_then_summed: normalized_then_summed,
+            whitened_over_tokens: whitened,
+            whitened_after_filter: whitened,
+            less_overlong: soft_overlong,
+            varied_inside: mixed_groups,
+            any_others_differ: mixed_groups,
+            ended_and_close: ended_completions,
+            ratio_of_one: reinforce,
+            scored: k3,
+            scored_against_sampler: k3,
+            finite_ratio: truncated,
+            finite_window: masked,
+            finite_geometric_filter: indicator,
+        },
+    ),
+    TRAPS,
 )

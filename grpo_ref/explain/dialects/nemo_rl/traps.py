@@ -1,19 +1,18 @@
 """Traps: configurations of NeMo-RL with effects that their author is unlikely to expect."""
 
-from types import SimpleNamespace
-
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 
-def _follows(s: SimpleNamespace, key: str) -> bool:
+def _follows(s: Settings, key: str) -> bool:
     """Return the key of adv_estimator, or that of grpo if it is not given."""
-    own = vars(s)[f"adv_estimator.{key}"]
-    return bool(vars(s)[key] if own is None or isinstance(own, str) else own)
+    own = s[f"adv_estimator.{key}"]
+    return bool(s[key] if own is None or isinstance(own, str) else own)
 
 
-def _kl_nowhere(s: SimpleNamespace) -> bool:
+def _kl_nowhere(s: Settings) -> bool:
     weighs = s.use_kl_in_reward and s.reference_policy_kl_penalty != 0
-    return bool(weighs and vars(s)["adv_estimator.name"] != "reinforce_plus_plus")
+    return bool(weighs and s["adv_estimator.name"] != "reinforce_plus_plus")
 
 
 TRAPS = (
@@ -31,7 +30,7 @@ TRAPS = (
     Trap(
         "use_leave_one_out_baseline: the std excludes the completion",
         lambda s, given: (
-            vars(s)["adv_estimator.name"] != "reinforce_plus_plus"
+            s["adv_estimator.name"] != "reinforce_plus_plus"
             and _follows(s, "normalize_rewards")
             and _follows(s, "use_leave_one_out_baseline")
             and not s.use_dynamic_sampling
@@ -113,8 +112,8 @@ TRAPS = (
     Trap(
         "stop_properly_penalty_coef disables the overlong buffer",
         lambda s, given: (
-            vars(s)["reward_shaping.enabled"]
-            and vars(s)["reward_shaping.stop_properly_penalty_coef"] is not None
+            s["reward_shaping.enabled"]
+            and s["reward_shaping.stop_properly_penalty_coef"] is not None
             and any(key.startswith("reward_shaping.overlong_buffer") for key in given)
         ),
         "With stop_properly_penalty_coef the keys of the overlong buffer are not read.",
@@ -129,10 +128,10 @@ TRAPS = (
     Trap(
         "stop_properly_penalty_coef rewards truncation below 0",
         lambda s, given: (
-            vars(s)["reward_shaping.enabled"]
-            and vars(s)["reward_shaping.stop_properly_penalty_coef"] is not None
-            and vars(s)["reward_scaling.enabled"]
-            and vars(s)["reward_scaling.target_min"] < 0
+            s["reward_shaping.enabled"]
+            and s["reward_shaping.stop_properly_penalty_coef"] is not None
+            and s["reward_scaling.enabled"]
+            and s["reward_scaling.target_min"] < 0
         ),
         "stop_properly_penalty_coef multiplies the reward, which moves rewards below 0 closer to 0. A"
         " wrong answer that is truncated is penalized less than a wrong answer that ended.",
@@ -150,7 +149,7 @@ TRAPS = (
     ),
     Trap(
         "reward_shaping has no effect with gdpo",
-        lambda s, given: vars(s)["adv_estimator.name"] == "gdpo" and vars(s)["reward_shaping.enabled"],
+        lambda s, given: s["adv_estimator.name"] == "gdpo" and s["reward_shaping.enabled"],
         "gdpo compares the rewards of the criteria. reward_shaping changes only their total.",
         "NeMo-RL reward_functions.py; advantage_estimator.py, GDPOAdvantageEstimator",
         {"adv_estimator.name": "gdpo", "reward_shaping.enabled": True},

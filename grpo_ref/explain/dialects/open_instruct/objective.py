@@ -1,13 +1,13 @@
 """The objective of Open Instruct: the meaning of its keys, and the recipe that they give."""
 
 from math import inf
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import group_centered, group_normalized
 from grpo_ref.aggregation import token_mean, token_sum_over
 from grpo_ref.corrections import indicator, truncated
-from grpo_ref.explain.dialect import Dialect, one_of
+from grpo_ref.explain.dialect import Objective, one_of
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.open_instruct.kernels import (
     KL_ESTIMATORS,
     groups_with_std,
@@ -15,11 +15,10 @@ from grpo_ref.explain.dialects.open_instruct.kernels import (
     rho_window,
     vaco_mask,
 )
-from grpo_ref.explain.dialects.open_instruct.keys import ABOUT, CONCEPTS, DEFAULTS, GONE, OTHERS
 from grpo_ref.explain.dialects.open_instruct.phrases import PHRASES
 from grpo_ref.explain.dialects.open_instruct.refusals import check, check_run
 from grpo_ref.explain.dialects.open_instruct.traps import TRAPS
-from grpo_ref.explain.dialects.open_instruct.versions import VERSIONS
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions, all_groups, ended_completions, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.recipes import Recipe, Slot, slot
@@ -45,7 +44,7 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
+def _build(s: Settings) -> Recipe:
     check(s)
     low, high = (s.clip_lower, s.clip_higher) if s.cliprange is None else (s.cliprange, s.cliprange)
     surrogates = {
@@ -69,7 +68,7 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
+def _corrections(s: Settings) -> tuple[Slot, ...]:
     """Return the limited ratio of learner to sampler, and a window outside which tokens do not count."""
     if not s.use_rho_correction:
         cap = s.truncated_importance_sampling_ratio_cap
@@ -90,36 +89,14 @@ def _bounds(lower: float, upper: float) -> tuple[float, float]:
     return max(lower, 0.0), upper if upper > 0.0 else inf
 
 
-DIALECT = Dialect(
-    name="open_instruct",
-    version="Open Instruct e6c3044a (2026-08-20)",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=check_run,
-    choices={
-        "loss_fn": ("dapo", "cispo"),
-        "kl_estimator": tuple(KL_ESTIMATORS),
-        "advantage_normalization_type": ("centered", "standard"),
-        "filter_zero_std_samples": (True, False),
-        "mask_truncated_completions": (True, False),
-        "use_rho_correction": (True, False),
-        "rho_mask_sequence_level": (True, False),
-        "rho_mask_tv_divergence": (True, False),
-    },
-    others=OTHERS,
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    forms={groups_with_std: mixed_groups, rho_clamp: truncated, rho_window: indicator},
-    starts=(
-        r"(.*/)?open_instruct/grpo(_fast|_vllm_thread_ray_gtrl|_olmo_core_train)?\w*\.py",
-        r"-m open_instruct\.grpo\w*",
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=check_run,
+        mean=lambda s: "the mini-batch of a step, all ranks and packs together",
+        phrases=PHRASES,
+        forms={groups_with_std: mixed_groups, rho_clamp: truncated, rho_window: indicator},
     ),
-    started=("python open_instruct/grpo_fast.py", "flags"),
-    former={"kl_estimator": {"kl1": 0, "kl2": 1, "kl3": 2, "kl4": 3}},
-    package="open-instruct",
-    versions=VERSIONS,
-    absent=frozenset(GONE),
-    mean=lambda s: "the mini-batch of a step, all ranks and packs together",
-    words=PHRASES,
+    TRAPS,
 )

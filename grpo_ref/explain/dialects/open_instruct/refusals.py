@@ -1,8 +1,9 @@
 """The checks of Open Instruct: in `__post_init__` of its configurations, and at the beginning of a step."""
 
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import NamedTuple
+
+from grpo_ref.explain.settings import Settings
 
 
 class Refusal(NamedTuple):
@@ -13,11 +14,11 @@ class Refusal(NamedTuple):
       text: the reason.
     """
 
-    holds: Callable[[SimpleNamespace], bool]
+    holds: Callable[[Settings], bool]
     text: str
 
 
-def _has_no_reward(s: SimpleNamespace) -> bool:
+def _has_no_reward(s: Settings) -> bool:
     given = (s.apply_verifiable_reward, s.apply_r1_style_format_reward, s.non_stop_penalty)
     return not (any(given) or s.apply_evolving_rubric_reward)
 
@@ -91,17 +92,17 @@ STOPS = (
 """Checks of settings that define the batches and do not change the objective."""
 
 
-def check(settings: SimpleNamespace) -> None:
+def check(settings: Settings) -> None:
     """Raise a ValueError for the first check that fails."""
     _raise_first(REFUSALS, settings)
 
 
-def check_run(settings: SimpleNamespace) -> None:
+def check_run(settings: Settings) -> None:
     """Raise a ValueError for settings that stop a run of Open Instruct but do not change the objective."""
     _raise_first(STOPS, settings)
 
 
-def _raise_first(refusals: Sequence[Refusal], settings: SimpleNamespace) -> None:
+def _raise_first(refusals: Sequence[Refusal], settings: Settings) -> None:
     for refusal in refusals:
         if refusal.holds(settings):
             raise ValueError(refusal.text)

@@ -3,7 +3,7 @@
 import re
 from typing import Any, NamedTuple
 
-from grpo_ref.explain.dialect import BONUS, COMPLETIONS, PASSES
+from grpo_ref.explain.settings import Settings
 
 
 class Behaviour(NamedTuple):
@@ -86,51 +86,6 @@ CHECKED: dict[str, Any] = {
 }
 """Keys that do not affect the objective, but are refused in some combinations."""
 DEFAULTS = OBJECTIVE | CHECKED
-_OPTIMIZERS = {
-    f"{model}.{key}"
-    for model in ("actor", "critic")
-    for key in """adam.betas adam.eps adam.lr adam.weight_decay lr_scheduler lr_warmup_ratio max_norm min_lr_ratio
-    muon.lr muon.momentum muon.nesterov muon.no_nesterov muon.ns_steps optim""".split()
-}
-OTHERS = frozenset(
-    """actor.freeze_visual_encoder actor.gradient_checkpointing_enable actor.gradient_checkpointing_reentrant
-    actor.model_name_or_path algo.advantage.lambd algo.kl.horizon ckpt.best_metric_key ckpt.disable_ds
-    ckpt.load_enable ckpt.max_mem ckpt.max_num ckpt.output_dir ckpt.path ckpt.save_hf ckpt.save_steps
-    critic.freezing_steps critic.model_name_or_path critic.num_gpus_per_node critic.num_nodes
-    critic.save_value_network critic.value_clip data.apply_chat_template data.dataloader_num_workers
-    data.disable_fast_tokenizer data.image_key data.input_key data.input_template data.label_key data.max_samples
-    data.prompt_dataset data.prompt_probs data.prompt_split ds.adam_offload ds.attn_implementation ds.deepcompile
-    ds.enable_sleep ds.experts_implementation ds.grad_accum_dtype ds.load_in_4bit ds.lora.alpha ds.lora.dropout
-    ds.lora.rank ds.lora.target_modules ds.overlap_comm ds.param_dtype ds.ring_attn_head_stride
-    ds.use_liger_kernel ds.use_universal_ckpt ds.value_head_prefix ds.zero_stage ds.zpg eval.dataset
-    eval.n_samples_per_prompt eval.split eval.steps eval.temperature local_rank logger.logging_steps
-    logger.tensorboard_dir logger.wandb.group logger.wandb.key logger.wandb.org logger.wandb.project
-    logger.wandb.run_name ref.offload reward.model_name_or_path
-    reward.normalize_enable reward.num_gpus_per_node reward.num_nodes reward.offload reward.remote_url
-    rollout.max_tokens_per_gpu rollout.temperature rollout.top_p train.agent_func_path train.async_queue_size
-    train.batch_size train.colocate_critic_reward
-    train.ema_beta train.enable_ema train.full_determinism_enable train.max_tokens_per_gpu
-    train.micro_batch_size train.num_episodes train.seed use_ms vllm.enable_prefix_caching vllm.enforce_eager
-    vllm.gpu_memory_utilization vllm.sync_backend vllm.sync_with_ray
-    actor_init_on_gpu actor_learning_rate adam_betas bf16 critic_learning_rate flash_attn l2 lr_scheduler
-    lr_warmup_ratio max_norm perf pretrain_data_probs pretrain_split prompt_max_len ref_reward_offload
-    torch_compile universal_ckpt""".split()
-) | frozenset(_OPTIMIZERS)
-BEYOND = {
-    "algo.kl.target": (
-        None,
-        "The weight of the penalty would follow the KL while the policy trains; here it is a constant.",
-    ),
-    "actor.aux_loss_coef": (
-        0,
-        "A loss that balances the experts of the model is added; it is not of the tokens.",
-    ),
-    "pretrain_data": (None, "A loss on this data was added, as in pretraining."),
-    "ptx_coef": (
-        0.05,
-        "This weighed a loss on other data, which was taken out; no version with groups has it.",
-    ),
-}
 _RENAMED = """advantage_estimator=algo.advantage.estimator no_advantage_std_norm=algo.advantage.no_std_norm
 gamma=algo.advantage.gamma lambd=algo.advantage.lambd entropy_loss_coef=actor.entropy_coef
 use_kl_loss=algo.kl.use_loss init_kl_coef=algo.kl.init_coef
@@ -180,37 +135,13 @@ ALIASES = (
     | {key.rpartition(".")[2]: key for key in _SHORTER.split()}
 )
 """Flags from before April 2026, with their present names."""
-REPLACED = {
-    "use_kl_estimator_k3": "algo.kl.estimator",
-    "use_icepop": "algo.advantage.is_correction_type",
-    "generate_max_len": "rollout.max_new_tokens",
-}
-"""Flags removed before April 2026, two of them without a value, with the flag that replaced each."""
 FORMER: dict[str, dict[Any, str]] = {
     "algo.kl.estimator": {True: "k3", False: "k1"},
     "algo.advantage.is_correction_type": {True: "icepop", False: "tis"},
     "vllm_is_correction_type": {"mis": "seq-mask-tis"},
 }
-GROUPS = frozenset(part for key in [*DEFAULTS, *OTHERS, *BEYOND] for part in key.split(".")[:-1])
-CONCEPTS = {
-    COMPLETIONS: "rollout.n_samples_per_prompt",
-    PASSES: "train.max_epochs",
-    BONUS: "actor.entropy_coef",
-}
-_HARDWARE = "This does not touch the objective; OpenRLHF refuses some combinations."
-ABOUT = {
-    **dict.fromkeys(CHECKED, _HARDWARE),
-    "algo.advantage.estimator": "This is the baseline; OpenRLHF's own default is gae, which needs a critic.",
-    "algo.advantage.gamma": "This is the discount along the tokens; estimators with a group take 1.0 instead.",
-    "algo.advantage.lambd": "This is of gae alone, which needs a critic.",
-    "rollout.n_samples_per_prompt": "This is the number of completions per prompt; OpenRLHF's own default is 1, which"
-    " it refuses for every estimator with a group.",
-    "rollout.temperature": "This is the temperature of the policy, for sampling and for the log-probabilities alike.",
-    "reward.clip_range": "The reward is limited to this range after the baseline was taken off.",
-    "reward.normalize_enable": "The reward model's output is normalized; rewards are what comes of it here.",
-    "rollout.max_new_tokens": "This is the budget in tokens; data.max_len counts where it is not set.",
-    "data.max_len": "This is the budget of prompt and completion; it counts where rollout.max_new_tokens is not set.",
-    "token_level_loss": "This is an argument of PolicyLoss, which no flag sets.",
-    "clip_eps_low": "This is an argument of PolicyLoss; the flag is actor.eps_clip_low_high.",
-    "clip_eps_high": "This is an argument of PolicyLoss; the flag is actor.eps_clip_low_high.",
-}
+
+
+def behaviour_of(settings: Settings) -> Behaviour:
+    """Return the behaviour of the release whose settings these are."""
+    return Behaviour(*(settings[f"behaviour.{name}"] for name in Behaviour._fields))

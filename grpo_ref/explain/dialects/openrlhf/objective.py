@@ -1,7 +1,6 @@
 """The objective of OpenRLHF: the meaning of its keys, and the recipe that they give."""
 
 from math import inf, nan, sqrt
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import (
@@ -13,7 +12,8 @@ from grpo_ref.advantages import (
 )
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, masked, truncated
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.openrlhf.kernels import (
     clipped_against_sampler,
     clipped_anywhere,
@@ -26,23 +26,14 @@ from grpo_ref.explain.dialects.openrlhf.kernels import (
     window_times_ratio,
 )
 from grpo_ref.explain.dialects.openrlhf.keys import (
-    ABOUT,
-    ALIASES,
-    BEHAVIOUR,
-    BEYOND,
-    CONCEPTS,
-    DEFAULTS,
-    FORMER,
-    GROUPS,
     NOT_SET,
-    OTHERS,
-    REPLACED,
     Behaviour,
+    behaviour_of,
 )
 from grpo_ref.explain.dialects.openrlhf.phrases import PHRASES
 from grpo_ref.explain.dialects.openrlhf.refusals import check, check_run
 from grpo_ref.explain.dialects.openrlhf.traps import TRAPS
-from grpo_ref.explain.dialects.openrlhf.versions import VERSIONS, foreign
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_groups, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k1, k2, k3
@@ -86,10 +77,10 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    settings = vars(s)
+def _build(s: Settings) -> Recipe:
+    settings = s
     check(settings)
-    behaviour: Behaviour = settings[BEHAVIOUR]
+    behaviour = behaviour_of(settings)
     sequence = settings["actor.policy_loss_type"] == "gspo"
     by_token = settings["token_level_loss"] and (behaviour.gspo_by_token or not sequence)
     per_completion = slot(sequence_mean_token_mean, count_empty=False)
@@ -112,13 +103,13 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _penalty(settings: dict[str, Any]) -> Slot:
-    known = penalties(settings[BEHAVIOUR].max_penalty)
+def _penalty(settings: Settings) -> Slot:
+    known = penalties(behaviour_of(settings).max_penalty)
     estimator: Slot = one_of("algo.kl.estimator", settings["algo.kl.estimator"], known)
     return estimator
 
 
-def _reward(settings: dict[str, Any]) -> Slot:
+def _reward(settings: Settings) -> Slot:
     stop, factor = settings["reward.stop_properly_penalty_coef"], settings["reward.overlong_penalty_factor"]
     budget = settings["rollout.max_new_tokens"] or settings["data.max_len"]
     buffer = (settings["reward.overlong_buffer_len"] or 0.0) / budget
@@ -127,14 +118,14 @@ def _reward(settings: dict[str, Any]) -> Slot:
     return slot(soft_overlong, buffer=buffer) if buffer else slot(task_reward)
 
 
-def _keep(settings: dict[str, Any]) -> Slot:
+def _keep(settings: Settings) -> Slot:
     if not settings["algo.dynamic_filtering_enable"]:
         return slot(all_groups)
     low, high = settings["algo.dynamic_filtering_range"]
     return slot(mean_between) if (low, high) == (0.0, 1.0) else slot(mean_between, low=low, high=high)
 
 
-def _advantage(settings: dict[str, Any]) -> Slot:
+def _advantage(settings: Settings) -> Slot:
     """Return the advantage from the reward alone, with the penalty around it if the penalty is not in the loss."""
     alone, coef = _alone(settings), settings["algo.kl.init_coef"]
     if settings["algo.kl.use_loss"] or not coef > 0.0:
@@ -142,11 +133,11 @@ def _advantage(settings: dict[str, Any]) -> Slot:
     return slot(returned_with_penalty, alone=alone, penalty=_penalty(settings), kl_coef=coef)
 
 
-def _alone(settings: dict[str, Any]) -> Slot:
+def _alone(settings: Settings) -> Slot:
     """Return the baseline, its limits, and for some estimators the whitening."""
     estimator = settings["algo.advantage.estimator"]
     low, high = settings["reward.clip_range"]
-    if estimator in settings[BEHAVIOUR].whitened:
+    if estimator in behaviour_of(settings).whitened:
         gamma = settings["algo.advantage.gamma"] if estimator == "reinforce" else 1.0
         divided = not settings["algo.advantage.no_std_norm"]
         scores = WHITENED[estimator]
@@ -155,7 +146,7 @@ def _alone(settings: dict[str, Any]) -> Slot:
     return slot(limited, scores=alone, limits=(low, high)) if _binds(settings, estimator) else alone
 
 
-def _binds(settings: dict[str, Any], estimator: str) -> bool:
+def _binds(settings: Settings, estimator: str) -> bool:
     """Return true if the limits can change an advantage. Standardized advantages are at most (n - 1) / √n."""
     low, high = settings["reward.clip_range"]
     count = settings["rollout.n_samples_per_prompt"]
@@ -163,7 +154,7 @@ def _binds(settings: dict[str, Any], estimator: str) -> bool:
     return bool(min(-low, high) < largest)
 
 
-def _surrogate(settings: dict[str, Any]) -> Slot:
+def _surrogate(settings: Settings) -> Slot:
     eps, both = settings["actor.eps_clip"], settings["actor.eps_clip_low_high"]
     low, high = both or (eps, eps)
     clips = {
@@ -173,7 +164,7 @@ def _surrogate(settings: dict[str, Any]) -> Slot:
     clips["clip_low"] = min(clips["clip_low"], NO_CLIP_LOW)
     dual = {} if settings["actor.dual_clip"] is None else {"max_ratio": settings["actor.dual_clip"]}
     corrected = settings["algo.advantage.is_correction_enable"]
-    against_sampler = settings[BEHAVIOUR].gspo_against_sampler
+    against_sampler = behaviour_of(settings).gspo_against_sampler
     if corrected and against_sampler and settings["actor.policy_loss_type"] == "gspo":
         return slot(clipped_against_sampler, **clips, **dual)
     if min(clips["clip_low"], clips["clip_high"]) < 0.0:
@@ -181,7 +172,7 @@ def _surrogate(settings: dict[str, Any]) -> Slot:
     return slot(dual_clipped if dual else clipped, **clips, **dual)
 
 
-def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
+def _corrections(settings: Settings) -> tuple[Slot, ...]:
     threshold = settings["algo.advantage.is_correction_threshold"]
     low, high = threshold if isinstance(threshold, list) else (0.0, threshold)
     window = {"min_ratio": max(low, 0.0), "max_ratio": high}
@@ -198,50 +189,21 @@ def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
     return kind if settings["algo.advantage.is_correction_enable"] else ()
 
 
-DIALECT = Dialect(
-    name="openrlhf",
-    version="OpenRLHF 3c3be623 (2026-08-13)",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=lambda s: check_run(vars(s)),
-    choices={
-        "algo.advantage.estimator": Behaviour().estimators,
-        "algo.advantage.no_std_norm": (True, False),
-        "actor.policy_loss_type": ("ppo", "gspo"),
-        "algo.kl.use_loss": (True, False),
-        "algo.kl.estimator": tuple(penalties()),
-        "algo.advantage.is_correction_enable": (True, False),
-        "algo.advantage.is_correction_type": ("tis", "icepop", "seq-mask-tis"),
-        "algo.dynamic_filtering_enable": (True, False),
-    },
-    others=OTHERS,
-    beyond=BEYOND,
-    aliases=ALIASES | REPLACED,
-    former=FORMER,
-    groups=GROUPS,
-    always=("algo.advantage.estimator", "rollout.n_samples_per_prompt"),
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    forms={
-        returned: whitened,
-        mean_between: mixed_groups,
-        clipped_against_sampler: clipped,
-        clipped_anywhere: clipped,
-        the_same: truncated,
-        window_times_ratio: masked,
-    },
-    starts=(r"-m openrlhf\.cli\.train_ppo\w*", r"(.*/)?openrlhf/cli/train_ppo\w*\.py"),
-    started=("python3 -m openrlhf.cli.train_ppo_ray", "flags"),
-    package="openrlhf",
-    forks="A repository that carries its own OpenRLHF may compute something else; look at its models/loss.py.",
-    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
-    versions=VERSIONS,
-    absent=frozenset({BEHAVIOUR}),
-    foreign=foreign("0.11"),
-    needed={
-        "algo.advantage.estimator": "without --algo.advantage.estimator (--advantage_estimator in earlier versions) it"
-        " trains PPO with a critic (GAE), which is not of this family"
-    },
-    words=PHRASES,
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=lambda s: check_run(s),
+        mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+        phrases=PHRASES,
+        forms={
+            returned: whitened,
+            mean_between: mixed_groups,
+            clipped_against_sampler: clipped,
+            clipped_anywhere: clipped,
+            the_same: truncated,
+            window_times_ratio: masked,
+        },
+    ),
+    TRAPS,
 )

@@ -1,11 +1,9 @@
 """The checks of OpenRLHF's parser, main block and first steps."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from grpo_ref.explain.dialect import one_of
 from grpo_ref.explain.dialects.common.refusals import expect
-from grpo_ref.explain.dialects.openrlhf.keys import BEHAVIOUR
+from grpo_ref.explain.dialects.openrlhf.keys import behaviour_of
+from grpo_ref.explain.settings import Settings
 
 ALLOWED = {
     "actor.policy_loss_type": ("ppo", "gspo"),
@@ -16,7 +14,7 @@ PAIRS = ("algo.advantage.is_correction_threshold", "algo.dynamic_filtering_range
 """Keys with two numbers. A threshold that is one number, as before 0.9.1, is an upper bound."""
 
 
-def check(settings: Mapping[str, Any]) -> None:
+def check(settings: Settings) -> None:
     """Raise a ValueError for settings that OpenRLHF refuses.
 
     Args:
@@ -26,7 +24,7 @@ def check(settings: Mapping[str, Any]) -> None:
 
     OpenRLHF `train_ppo_ray`, main block; `PolicyLoss`; `length_penalty.py`.
     """
-    estimators = dict.fromkeys(settings[BEHAVIOUR].estimators)
+    estimators = dict.fromkeys(behaviour_of(settings).estimators)
     one_of("algo.advantage.estimator", settings["algo.advantage.estimator"], estimators)
     for key, values in ALLOWED.items():
         one_of(key, settings[key], dict.fromkeys(values))
@@ -42,7 +40,7 @@ def check(settings: Mapping[str, Any]) -> None:
     _check_punishments(settings)
 
 
-def _check_groups(settings: Mapping[str, Any]) -> None:
+def _check_groups(settings: Settings) -> None:
     count, estimator = settings["rollout.n_samples_per_prompt"], settings["algo.advantage.estimator"]
     expect(
         count > 1 or estimator == "reinforce",
@@ -54,7 +52,7 @@ def _check_groups(settings: Mapping[str, Any]) -> None:
         expect(count > 1, "rollout.n_samples_per_prompt: to filter groups, each has to have at least 2")
 
 
-def _check_punishments(settings: Mapping[str, Any]) -> None:
+def _check_punishments(settings: Settings) -> None:
     stop, buffer = settings["reward.stop_properly_penalty_coef"], settings["reward.overlong_buffer_len"]
     expect(
         stop is None or stop <= 1.0,
@@ -67,7 +65,7 @@ def _check_punishments(settings: Mapping[str, Any]) -> None:
     )
 
 
-def check_run(settings: Mapping[str, Any]) -> None:
+def check_run(settings: Settings) -> None:
     """Raise a ValueError for settings that stop a run of OpenRLHF but do not change the objective.
 
     Args:
@@ -103,7 +101,7 @@ def check_run(settings: Mapping[str, Any]) -> None:
     _check_places(settings, gpus)
 
 
-def _check_places(settings: Mapping[str, Any], gpus: int) -> None:
+def _check_places(settings: Settings, gpus: int) -> None:
     """Check that the reference and the sampler's engines fit, if they share the actor's GPUs."""
     together, engines = settings["train.colocate_all"], settings["vllm.num_engines"] or 0
     if (together or settings["train.colocate_actor_ref"]) and settings["algo.kl.init_coef"] > 0.0:

@@ -1,20 +1,20 @@
 """Traps: configurations of OpenRLHF with effects that their author is unlikely to expect."""
 
-from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 CORRECTED = {"algo.advantage.is_correction_enable": True}
 
 
-def _in_reward(s: SimpleNamespace) -> bool:
-    return not vars(s)["algo.kl.use_loss"] and vars(s)["algo.kl.init_coef"] > 0.0
+def _in_reward(s: Settings) -> bool:
+    return not s["algo.kl.use_loss"] and s["algo.kl.init_coef"] > 0.0
 
 
-def _corrects(s: SimpleNamespace, **others: Any) -> bool:
+def _corrects(s: Settings, **others: Any) -> bool:
     """Return true if the sampler's mismatch is corrected, for this loss or by this kind."""
-    settings = vars(s)
+    settings = s
     told = {"loss": settings["actor.policy_loss_type"], "kind": settings["algo.advantage.is_correction_type"]}
     return bool(settings["algo.advantage.is_correction_enable"]) and others.items() <= told.items()
 
@@ -37,9 +37,7 @@ TRAPS = (
     Trap(
         "policy_loss_type=gspo: the penalty is averaged over tokens",
         lambda s, given: (
-            vars(s)["actor.policy_loss_type"] == "gspo"
-            and vars(s)["algo.kl.use_loss"]
-            and vars(s)["algo.kl.init_coef"] > 0.0
+            s["actor.policy_loss_type"] == "gspo" and s["algo.kl.use_loss"] and s["algo.kl.init_coef"] > 0.0
         ),
         "gspo is averaged per completion, but the penalty is averaged over the tokens of the batch, so a"
         " long completion has more of it.",
@@ -76,7 +74,7 @@ TRAPS = (
     ),
     Trap(
         "estimator=reinforce_baseline is also whitened",
-        lambda s, given: vars(s)["algo.advantage.estimator"] == "reinforce_baseline",
+        lambda s, given: s["algo.advantage.estimator"] == "reinforce_baseline",
         "reinforce_baseline and dr_grpo both subtract the group's mean. reinforce_baseline is then"
         " whitened over the tokens of the batch, where algo.advantage.no_std_norm omits the division.",
         "OpenRLHF experience_maker.py",
@@ -85,9 +83,7 @@ TRAPS = (
     ),
     Trap(
         "algo.advantage.gamma is reset to 1.0",
-        lambda s, given: (
-            vars(s)["algo.advantage.gamma"] != 1.0 and vars(s)["algo.advantage.estimator"] != "reinforce"
-        ),
+        lambda s, given: s["algo.advantage.gamma"] != 1.0 and s["algo.advantage.estimator"] != "reinforce",
         "algo.advantage.gamma is set to 1.0 for every estimator with a group, with a warning in the log.",
         "OpenRLHF experience_maker.py, compute_advantages_and_returns",
         {"algo.advantage.estimator": "rloo", "algo.advantage.gamma": 0.9},
@@ -104,7 +100,7 @@ TRAPS = (
     ),
     Trap(
         "algo.dynamic_filtering_range compares the mean score",
-        lambda s, given: vars(s)["algo.dynamic_filtering_enable"],
+        lambda s, given: s["algo.dynamic_filtering_enable"],
         "A group is kept if its mean score lies strictly between the bounds, 0 and 1 by default. With"
         " scores of -1 and 1, this drops every group in which at most half of the completions are right."
         " It also keeps groups whose scores are all equal, if they lie between the bounds. For scores of"
@@ -123,7 +119,7 @@ TRAPS = (
     ),
     Trap(
         "algo.kl.init_coef is negative, so there is no penalty",
-        lambda s, given: vars(s)["algo.kl.init_coef"] < 0.0,
+        lambda s, given: s["algo.kl.init_coef"] < 0.0,
         "Below 0, algo.kl.init_coef loads no reference and adds nothing to the loss or the reward.",
         "OpenRLHF train_ppo_ray.py; ppo_actor.py, training_step",
         {"algo.kl.init_coef": -0.01, "algo.kl.use_loss": True},
@@ -132,7 +128,7 @@ TRAPS = (
     Trap(
         "is_correction_threshold has its bounds swapped",
         lambda s, given: (
-            _corrects(s, loss="ppo") and _backwards(*vars(s)["algo.advantage.is_correction_threshold"])
+            _corrects(s, loss="ppo") and _backwards(*s["algo.advantage.is_correction_threshold"])
         ),
         "If the first number of algo.advantage.is_correction_threshold is the higher one, no ratio is"
         " inside. tis then uses the second number as every token's weight; icepop and seq-mask-tis exclude"
@@ -143,7 +139,7 @@ TRAPS = (
     ),
     Trap(
         "actor.eps_clip_low_high has a negative width",
-        lambda s, given: min(vars(s)["actor.eps_clip_low_high"] or [vars(s)["actor.eps_clip"]]) < 0.0,
+        lambda s, given: min(s["actor.eps_clip_low_high"] or [s["actor.eps_clip"]]) < 0.0,
         "actor.eps_clip_low_high are two widths, both positive. With [-0.2, 0.2] the lower bound is 1.2."
         " If the lower bound is above the upper one, only the upper one counts. Then some tokens are"
         " clipped even on-policy.",

@@ -1,12 +1,12 @@
 """The objective of prime-rl: the meaning of its keys, and the recipe that they give."""
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import group_centered
 from grpo_ref.aggregation import token_mean
-from grpo_ref.explain.dialect import Dialect
+from grpo_ref.explain.dialect import Objective
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.prime_rl.kernels import (
     gated_groups,
     length_penalized,
@@ -16,22 +16,10 @@ from grpo_ref.explain.dialects.prime_rl.kernels import (
     probability_gated,
     symmetrically_gated,
 )
-from grpo_ref.explain.dialects.prime_rl.keys import (
-    ABOUT,
-    ALIASES,
-    BEYOND,
-    CONCEPTS,
-    DEFAULTS,
-    GROUPS,
-    IGNORED,
-    OTHERS,
-    PENALTY,
-    REPLACED,
-    VARIANTS,
-)
 from grpo_ref.explain.dialects.prime_rl.phrases import PHRASES
 from grpo_ref.explain.dialects.prime_rl.refusals import check, check_run, chosen
 from grpo_ref.explain.dialects.prime_rl.traps import TRAPS
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions, all_groups, mixed_groups
 from grpo_ref.levels import token_level
 from grpo_ref.penalties import no_penalty
@@ -55,8 +43,8 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    settings, ranges = chosen(vars(s))
+def _build(s: Settings) -> Recipe:
+    settings, ranges = chosen(s)
     check(settings)
     advantage = _advantage(settings)
     filtered = settings["train.filter_zero_advantages"]
@@ -93,39 +81,20 @@ def _surrogate(settings: Mapping[str, Any]) -> Slot:
     return slot(probability_gated, low=low, high=high, **common)
 
 
-DIALECT = Dialect(
-    name="prime_rl",
-    version="prime-rl 559b44772 (2026-08-21)",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=lambda s: check_run(chosen(vars(s))[0]),
-    choices={
-        "algo.type": ("grpo", "max_rl"),
-        f"{PENALTY}type": (None, "linear"),
-        "loss.type": ("default", "ipo"),
-        "train.filter_zero_advantages": (True, False),
-    },
-    others=OTHERS,
-    beyond=BEYOND,
-    replaced=REPLACED,
-    aliases=ALIASES,
-    groups=GROUPS,
-    ignored=IGNORED,
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    variants=VARIANTS,
-    forms={
-        probability_gated: dppo_tv,
-        symmetrically_gated: symmetric_tv,
-        gated_groups: mixed_groups,
-        length_penalized: group_centered,
-        of_any_advantage: all_completions,
-    },
-    starts=(r"run rl", r"-m prime_rl\S*"),
-    started=("uv run rl", "flags"),
-    package="prime-rl",
-    forks="prime-rl's default loss is this one since April 2026; an earlier one had another, in its loss.py.",
-    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
-    words=PHRASES,
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=lambda s: check_run(chosen(s)[0]),
+        mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+        phrases=PHRASES,
+        forms={
+            probability_gated: dppo_tv,
+            symmetrically_gated: symmetric_tv,
+            gated_groups: mixed_groups,
+            length_penalized: group_centered,
+            of_any_advantage: all_completions,
+        },
+    ),
+    TRAPS,
 )

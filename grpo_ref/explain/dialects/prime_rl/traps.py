@@ -1,17 +1,16 @@
 """Traps: configurations of prime-rl with effects that their author is unlikely to expect."""
 
-from types import SimpleNamespace
-
 from grpo_ref.explain.dialects.prime_rl.keys import PENALTY, WEIGHTS
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 
-def _penalized(s: SimpleNamespace) -> bool:
-    return any(vars(s)[f"{PENALTY}{name}"] is not None for name in ("type", *WEIGHTS))
+def _penalized(s: Settings) -> bool:
+    return any(s[f"{PENALTY}{name}"] is not None for name in ("type", *WEIGHTS))
 
 
-def _groups_of_one(s: SimpleNamespace) -> bool:
-    settings = vars(s)
+def _groups_of_one(s: Settings) -> bool:
+    settings = s
     sources = [source for source in settings["train.source"] or [{}] if isinstance(source, dict)]
     return all(source.get("group_size", settings["group_size"]) == 1 for source in sources)
 
@@ -39,7 +38,7 @@ TRAPS = (
     ),
     Trap(
         "kl_tau is a KL to the sampler, not to a reference",
-        lambda s, given: "loss.kl_tau" in given and vars(s)["loss.kl_tau"] > 0.0,
+        lambda s, given: "loss.kl_tau" in given and s["loss.kl_tau"] > 0.0,
         "kl_tau weights the squared log-ratio to the sampling policy, so it limits staleness and"
         " mismatch. There is no reference model, and nothing keeps the policy near its beginning.",
         "prime-rl loss.py, default_loss_fn",
@@ -48,7 +47,7 @@ TRAPS = (
     ),
     Trap(
         "Completions with advantage 0 leave the denominator",
-        lambda s, given: "train.filter_zero_advantages" in given and vars(s)["train.filter_zero_advantages"],
+        lambda s, given: "train.filter_zero_advantages" in given and s["train.filter_zero_advantages"],
         "Completions with advantage 0 are removed after the batch is full, and their tokens leave the"
         " denominator: the fewer groups have different rewards, the larger the step of each. Their pull to"
         " the sampler is removed too. Equal rewards that are not simple fractions, such as 0.1 in a group"
@@ -70,7 +69,7 @@ TRAPS = (
     ),
     Trap(
         "algo.type=max_rl gives nothing if the mean is not positive",
-        lambda s, given: vars(s)["algo.type"] == "max_rl",
+        lambda s, given: s["algo.type"] == "max_rl",
         "max_rl divides by the group's mean reward. A group whose mean is 0 or negative gets nothing,"
         " even if its rewards differ. With rewards of -1 and 1, that is every group in which at least half"
         " fail.",
@@ -80,7 +79,7 @@ TRAPS = (
     ),
     Trap(
         "loss.type=ipo also masks tokens that could move back",
-        lambda s, given: vars(s)["loss.type"] == "ipo",
+        lambda s, given: s["loss.type"] == "ipo",
         "ipo excludes a token that moved far in either direction, so a token that moved against its"
         " advantage is not brought back. The IPO of other authors, a loss on pairs of answers, is"
         " unrelated.",

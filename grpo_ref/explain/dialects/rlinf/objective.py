@@ -1,13 +1,13 @@
 """The objective of RLinf: the meaning of its keys, and the recipe that they give."""
 
 from math import inf, nan
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import group_normalized, normalized_twice, raw_rewards, whitened
 from grpo_ref.aggregation import sequence_mean_token_mean, sequence_mean_token_sum, token_mean
 from grpo_ref.corrections import early_stop, masked, truncated
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, NotExpressed, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, NotExpressed, Objective, one_of
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.rlinf.kernels import (
     behaviour_weight,
     mean_below,
@@ -22,21 +22,13 @@ from grpo_ref.explain.dialects.rlinf.kernels import (
     weighed_unless_first_is_empty,
 )
 from grpo_ref.explain.dialects.rlinf.keys import (
-    ABOUT,
-    ALIASES,
-    BEYOND,
-    CONCEPTS,
-    DEFAULTS,
-    GROUPS,
-    IGNORED,
     NO_OBJECTIVE,
     OF_OTHER_ACTORS,
     OTHER_TASKS,
-    OTHERS,
-    SWITCHES,
 )
 from grpo_ref.explain.dialects.rlinf.phrases import PHRASES
 from grpo_ref.explain.dialects.rlinf.traps import TRAPS
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_groups
 from grpo_ref.levels import token_level
 from grpo_ref.penalties import absolute, k1, k2, k3
@@ -83,11 +75,11 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    backend = vars(s)["actor.training_backend"]
+def _build(s: Settings) -> Recipe:
+    backend = s["actor.training_backend"]
     one_of("actor.training_backend", backend, {"megatron": 0, "fsdp": 0})
     _check_type("loss_type", s.loss_type, ("actor", DECOUPLED))
-    _check_task(s, vars(s)["runner.task_type"], backend)
+    _check_task(s, s["runner.task_type"], backend)
     _check_type("adv_type", s.adv_type, ("grpo", "raw", "gae", "reinpp"))
     decoupled = s.loss_type == DECOUPLED
     corrections = _corrections(s, backend)
@@ -107,7 +99,7 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _check_task(s: SimpleNamespace, task: str, backend: str) -> None:
+def _check_task(s: Settings, task: str, backend: str) -> None:
     """Raise a ValueError for tasks with other actors, and for the decoupled loss in an actor that lacks it."""
     if s.loss_type == DECOUPLED:
         if (task, backend) != ("embodied", "fsdp"):
@@ -129,7 +121,7 @@ def _check_type(key: str, value: str, known: tuple[str, ...]) -> None:
     one_of(key, value, dict.fromkeys(known))
 
 
-def _surrogate(s: SimpleNamespace) -> Slot:
+def _surrogate(s: Settings) -> Slot:
     """Return a clip on both sides, and a second one for bad tokens unless `clip_ratio_c` is None."""
     low = s.ratio_clip_eps if s.clip_ratio_low is None else s.clip_ratio_low
     high = s.ratio_clip_eps if s.clip_ratio_high is None else s.clip_ratio_high
@@ -139,12 +131,12 @@ def _surrogate(s: SimpleNamespace) -> Slot:
     return slot(dual_clipped, clip_low=low, clip_high=high, max_ratio=s.clip_ratio_c)
 
 
-def _limits(s: SimpleNamespace) -> tuple[float, float]:
+def _limits(s: Settings) -> tuple[float, float]:
     low = -inf if s.clip_log_ratio_min is None else s.clip_log_ratio_min
     return low, inf if s.clip_log_ratio_max is None else s.clip_log_ratio_max
 
 
-def _penalty(s: SimpleNamespace, backend: str) -> Slot:
+def _penalty(s: Settings, backend: str) -> Slot:
     """Return the penalty.
 
     The FSDP actor swaps its arguments. Without a weight above 0, its kind is not read.
@@ -156,14 +148,14 @@ def _penalty(s: SimpleNamespace, backend: str) -> Slot:
     return slot(swapped, estimator=estimator)
 
 
-def _advantage(s: SimpleNamespace, backend: str) -> Slot:
+def _advantage(s: Settings, backend: str) -> Slot:
     """Return the estimator, standardized by `normalize_advantages` once with FSDP, twice with Megatron."""
     again: dict[str, Any] = AGAIN[backend] if s.normalize_advantages else {}
     if s.adv_type == "reinpp":
         return _reinpp(s, again, backend)
     if s.adv_type == "grpo":
         return _grpo(s, len(again.get("again", ())))
-    if s.adv_type == "gae" and vars(s)["critic.use_critic_model"]:
+    if s.adv_type == "gae" and s["critic.use_critic_model"]:
         raise ValueError(
             "critic.use_critic_model: advantages from a critic's values cannot be expressed here"
         )
@@ -172,7 +164,7 @@ def _advantage(s: SimpleNamespace, backend: str) -> Slot:
     return slot(standardized_tokens, **again) if again else slot(raw_rewards)
 
 
-def _grpo(s: SimpleNamespace, times: int) -> Slot:
+def _grpo(s: Settings, times: int) -> Slot:
     if not s.group_size > 1:
         raise ValueError(f"group_size: expected more than 1 for grpo, got {s.group_size}")
     kernels = (
@@ -183,7 +175,7 @@ def _grpo(s: SimpleNamespace, times: int) -> Slot:
     return kernels[times]
 
 
-def _reinpp(s: SimpleNamespace, again: dict[str, Any], backend: str) -> Slot:
+def _reinpp(s: Settings, again: dict[str, Any], backend: str) -> Slot:
     if s.use_reinpp_baseline:
         raise ValueError("use_reinpp_baseline: True ends in an IndexError: its rewards lose an axis")
     if not s.reinpp_kl_beta > 0.0:
@@ -193,7 +185,7 @@ def _reinpp(s: SimpleNamespace, again: dict[str, Any], backend: str) -> Slot:
     return slot(reinpp_with_kl, kl_coef=s.reinpp_kl_beta, estimator=estimator, **costs, **again)
 
 
-def _aggregate(s: SimpleNamespace) -> Slot:
+def _aggregate(s: Settings) -> Slot:
     """Return the average.
 
     The decoupled loss has one; its threshold on the weights removes tokens from the denominator.
@@ -205,7 +197,7 @@ def _aggregate(s: SimpleNamespace) -> Slot:
     return kernel
 
 
-def _corrections(s: SimpleNamespace, backend: str) -> tuple[Slot, ...]:
+def _corrections(s: Settings, backend: str) -> tuple[Slot, ...]:
     """Return the weights for the sampler's mismatch, and the two ways to exclude a whole micro-batch."""
     if s.loss_type == DECOUPLED:
         threshold = inf if s.behave_weight_threshold is None else s.behave_weight_threshold
@@ -221,7 +213,7 @@ def _corrections(s: SimpleNamespace, backend: str) -> tuple[Slot, ...]:
     return tuple(parts)
 
 
-def _penalty_aggregate(s: SimpleNamespace, corrections: tuple[Slot, ...]) -> Slot | None:
+def _penalty_aggregate(s: Settings, corrections: tuple[Slot, ...]) -> Slot | None:
     """Return the average of the penalty and of the bonus; None if it is that of the surrogate.
 
     An early stop applies to them too, but an empty micro-batch does not exclude them.
@@ -237,49 +229,25 @@ def _penalty_aggregate(s: SimpleNamespace, corrections: tuple[Slot, ...]) -> Slo
     return None if plain is average else plain
 
 
-DIALECT = Dialect(
-    name="rlinf",
-    version="RLinf a3816b59 (2026-08-22)",
-    defaults=DEFAULTS,
-    build=_build,
-    choices={
-        "loss_agg_func": tuple(AGGREGATES),
-        "kl_penalty_type": ("k1", "abs", "k2", "low_var_kl"),
-        "normalize_advantages": (True, False),
-        "importance_sampling_fix": (True, False),
-        "adv_type": ("grpo", "raw", "reinpp"),
-        "clip_ratio_c": (None, 3.0),
-        "loss_type": ("actor", DECOUPLED),
-        "actor.training_backend": ("megatron", "fsdp"),
-    },
-    others=OTHERS,
-    beyond=BEYOND,
-    aliases=ALIASES,
-    groups=GROUPS,
-    ignored=IGNORED,
-    always=("actor.training_backend", "clip_ratio_c", "normalize_advantages"),
-    concepts=CONCEPTS,
-    switches=SWITCHES,
-    about=ABOUT,
-    traps=TRAPS,
-    variants={("loss_type", DECOUPLED): OF_DECOUPLED},
-    forms={
-        nan_where_empty: sequence_mean_token_mean,
-        mean_below: token_mean,
-        normalized_twice: group_normalized,
-        normalized_thrice: group_normalized,
-        standardized_tokens: whitened,
-        reinpp: whitened,
-        behaviour_weight: masked,
-    },
-    starts=(r"(.*/)?(main_grpo|train_embodied_agent\w*|main_embodied_\w+|embodiment/train_async)\.py",),
-    started=("python examples/reasoning/main_grpo.py", "overrides"),
-    homes={"": "algorithm"},
-    package="rlinf",
-    mean=lambda s: (
-        "all tokens of the batch, ranks and micro-batches together"
-        if s.use_valid_token_scale
-        else "each micro-batch of each rank, and then over these"
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        mean=lambda s: (
+            "all tokens of the batch, ranks and micro-batches together"
+            if s.use_valid_token_scale
+            else "each micro-batch of each rank, and then over these"
+        ),
+        phrases=PHRASES,
+        forms={
+            nan_where_empty: sequence_mean_token_mean,
+            mean_below: token_mean,
+            normalized_twice: group_normalized,
+            normalized_thrice: group_normalized,
+            standardized_tokens: whitened,
+            reinpp: whitened,
+            behaviour_weight: masked,
+        },
     ),
-    words=PHRASES,
+    TRAPS,
 )

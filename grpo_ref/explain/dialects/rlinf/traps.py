@@ -1,13 +1,12 @@
 """Traps: configurations of RLinf with effects that their author is unlikely to expect."""
 
-from types import SimpleNamespace
-
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 
-def _actor(s: SimpleNamespace) -> str:
+def _actor(s: Settings) -> str:
     """Return the name of the actor."""
-    return str(vars(s)["actor.training_backend"])
+    return str(s["actor.training_backend"])
 
 
 TRAPS = (

@@ -1,7 +1,6 @@
 """The objective of ROLL: the meaning of its keys, and the recipe that they give."""
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import (
@@ -19,7 +18,8 @@ from grpo_ref.aggregation import (
     token_sum_over,
 )
 from grpo_ref.corrections import truncated
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.roll.kernels import (
     EPS,
     admitted,
@@ -33,18 +33,10 @@ from grpo_ref.explain.dialects.roll.kernels import (
     token_returns,
     token_returns_with_penalty,
 )
-from grpo_ref.explain.dialects.roll.keys import (
-    ABOUT,
-    BEYOND,
-    CONCEPTS,
-    DEFAULTS,
-    GROUPS,
-    IGNORED,
-    OTHERS,
-)
 from grpo_ref.explain.dialects.roll.phrases import PHRASES
-from grpo_ref.explain.dialects.roll.refusals import ALLOWED, check, check_run, is_filtered, is_variant, norms
+from grpo_ref.explain.dialects.roll.refusals import check, check_run, is_filtered, is_variant, norms
 from grpo_ref.explain.dialects.roll.traps import TRAPS
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions, all_groups, mixed_groups
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
 from grpo_ref.penalties import absolute, k1, k2, k3
@@ -95,8 +87,8 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    settings = vars(s)
+def _build(s: Settings) -> Recipe:
+    settings = s
     check(settings)
     by_completion = settings["importance_sampling"] == "seq" and not is_variant(settings)
     return Recipe(
@@ -114,7 +106,7 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _keep(settings: dict[str, Any]) -> Slot:
+def _keep(settings: Settings) -> Slot:
     prefix = "query_filter_config.filter_args."
     if settings["query_filter_config.type"] == "mean_filter":
         low, high = settings[f"{prefix}threshold_down"], settings[f"{prefix}threshold_up"]
@@ -124,7 +116,7 @@ def _keep(settings: dict[str, Any]) -> Slot:
     return slot(all_groups)
 
 
-def _admit(settings: dict[str, Any]) -> Slot:
+def _admit(settings: Settings) -> Slot:
     if not is_filtered(settings):
         return slot(all_completions)
     thresholds = settings["difficulty_low_threshold"], settings["difficulty_high_threshold"]
@@ -137,7 +129,7 @@ def _admit(settings: dict[str, Any]) -> Slot:
     )
 
 
-def _advantage(settings: dict[str, Any]) -> Slot:
+def _advantage(settings: Settings) -> Slot:
     """Return the normalized rewards, with the steps per token around them, if there are any."""
     scores, after = SCORES[norms(settings)], _after(settings)
     coef = settings["init_kl_coef"] if settings["add_token_level_kl"] else 0.0
@@ -148,7 +140,7 @@ def _advantage(settings: dict[str, Any]) -> Slot:
     return slot(token_returns, scores=scores, **after) if after else scores
 
 
-def _after(settings: dict[str, Any]) -> dict[str, Any]:
+def _after(settings: Settings) -> dict[str, Any]:
     """Return the steps per token that have an effect. A limit that is never reached has none."""
     usual = {"limit": None, "gamma": 1.0, "whiten_rewards": False, "whiten_advantages": False, "clip": None}
     count = settings["num_return_sequences_in_group"]
@@ -166,7 +158,7 @@ def _after(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in chosen.items() if value != usual[name]}
 
 
-def _surrogate(settings: dict[str, Any]) -> Slot:
+def _surrogate(settings: Settings) -> Slot:
     if is_variant(settings) and settings["actor_train.pg_variant"] != "ppo":
         return SURROGATES[settings["actor_train.pg_variant"]]
     width = settings["pg_clip"]
@@ -181,7 +173,7 @@ def _surrogate(settings: dict[str, Any]) -> Slot:
     )
 
 
-def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
+def _corrections(settings: Settings) -> tuple[Slot, ...]:
     """Return the weights for length, and for the sampler's mismatch if its log-probabilities are kept."""
     prefix = "train_infer_correction.is_weight."
     sampled = settings["async_generation_ratio"] or settings["actor_infer.generating_args.logprobs"]
@@ -198,7 +190,7 @@ def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
     )
 
 
-def _aggregate(settings: dict[str, Any]) -> Slot:
+def _aggregate(settings: Settings) -> Slot:
     length, response = settings["sequence_length"], settings["response_length"]
     if length is None and response is not None:
         length = response + settings["prompt_length"]
@@ -213,45 +205,14 @@ def _aggregate(settings: dict[str, Any]) -> Slot:
     return found if factor == 1.0 else slot(scaled_by, aggregate=found, factor=factor)
 
 
-DIALECT = Dialect(
-    name="roll",
-    version="ROLL 8eb27cc2 (2026-08-18)",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=lambda s: check_run(vars(s)),
-    choices={
-        "adv_estimator": ("grpo", "reinforce"),
-        "norm_mean_type": ALLOWED["norm_mean_type"],
-        "norm_std_type": ALLOWED["norm_std_type"],
-        "add_token_level_kl": (True, False),
-        "kl_penalty": ALLOWED["kl_penalty"],
-        "whiten_rewards": (True, False),
-        "whiten_advantages": (True, False),
-        "importance_sampling": ALLOWED["importance_sampling"],
-        "use_pg_clip_range": (True, False),
-        "dual_clip_loss": (True, False),
-        "train_infer_correction.is_weight.enabled": (True, False),
-        "train_infer_correction.is_weight.weight_type": tuple(LEVELS),
-        "length_loss_weight": (True, False),
-        "loss_agg_mode": ALLOWED["loss_agg_mode"],
-        "use_kl_loss": (True, False),
-        "max_len_mask": (True, False),
-        "difficulty_mask": (True, False),
-        "error_max_len_clip": (True, False),
-        "query_filter_config.type": ALLOWED["query_filter_config.type"],
-    },
-    others=OTHERS,
-    beyond=BEYOND,
-    groups=GROUPS,
-    ignored=IGNORED,
-    always=("adv_estimator", "num_return_sequences_in_group"),
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    forms={token_returns: whitened, spread_above: mixed_groups, mean_inside: mixed_groups},
-    starts=(r"(.*/)?start_rlvr\w*_pipeline\.py",),
-    started=("python examples/start_rlvr_pipeline.py", "overrides"),
-    package="roll",
-    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
-    words=PHRASES,
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=lambda s: check_run(s),
+        mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+        phrases=PHRASES,
+        forms={token_returns: whitened, spread_above: mixed_groups, mean_inside: mixed_groups},
+    ),
+    TRAPS,
 )

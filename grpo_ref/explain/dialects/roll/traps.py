@@ -1,28 +1,27 @@
 """Traps: configurations of ROLL with effects that their author is unlikely to expect."""
 
-from types import SimpleNamespace
-
 from grpo_ref.explain.dialects.roll.keys import DROPPED, UNREAD
 from grpo_ref.explain.dialects.roll.refusals import is_variant, norms
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 PG = {"actor_train.worker_cls": "roll.pipeline.rlvr.actor_pg_worker.ActorPGWorker"}
 WEIGHTS = {"train_infer_correction.is_weight.enabled": True}
 
 
-def _sampled(s: SimpleNamespace) -> bool:
+def _sampled(s: Settings) -> bool:
     """Return true if the sampler's log-probabilities are kept."""
-    settings = vars(s)
+    settings = s
     return bool(s.async_generation_ratio or settings["actor_infer.generating_args.logprobs"])
 
 
-def _beside(s: SimpleNamespace) -> set[str]:
+def _beside(s: Settings) -> set[str]:
     """Return the keys that are given only at other places, such as pg_variant besides that of the worker."""
-    return {"pg_variant"} if vars(s)["actor_train.pg_variant"] is not None else set()
+    return {"pg_variant"} if s["actor_train.pg_variant"] is not None else set()
 
 
-def _clips(s: SimpleNamespace) -> bool:
-    return not is_variant(vars(s)) or vars(s)["actor_train.pg_variant"] == "ppo"
+def _clips(s: Settings) -> bool:
+    return not is_variant(s) or s["actor_train.pg_variant"] == "ppo"
 
 
 TRAPS = (
@@ -37,7 +36,7 @@ TRAPS = (
     ),
     Trap(
         "norm_mean_type is not set: there is no baseline",
-        lambda s, given: norms(vars(s)) == (None, None) and not s.whiten_advantages,
+        lambda s, given: norms(s) == (None, None) and not s.whiten_advantages,
         "reinforce subtracts nothing from the reward unless norm_mean_type is set. With rewards of 0 and"
         " 1, no completion is ever discouraged.",
         "ROLL functionals.py, reward_norm",
@@ -108,7 +107,7 @@ TRAPS = (
     ),
     Trap(
         "train_infer_correction needs the sampler's log-probabilities",
-        lambda s, given: vars(s)["train_infer_correction.is_weight.enabled"] and not _sampled(s),
+        lambda s, given: s["train_infer_correction.is_weight.enabled"] and not _sampled(s),
         "The sampler's log-probabilities are kept only if async_generation_ratio is above 0, or with"
         " actor_infer.generating_args.logprobs. Otherwise every weight is 1.",
         "ROLL rlvr_pipeline.py, get_generation_config",
@@ -126,7 +125,7 @@ TRAPS = (
     ),
     Trap(
         "actor_train.pg_variant needs ActorPGWorker",
-        lambda s, given: not is_variant(vars(s)) and vars(s)["actor_train.pg_variant"] is not None,
+        lambda s, given: not is_variant(s) and s["actor_train.pg_variant"] is not None,
         "Only roll.pipeline.rlvr.actor_pg_worker.ActorPGWorker reads actor_train.pg_variant. Set"
         " actor_train.worker_cls to it.",
         "ROLL rlvr_config.py, RLVRConfig",
@@ -135,7 +134,7 @@ TRAPS = (
     ),
     Trap(
         "importance_sampling is ignored by ActorPGWorker",
-        lambda s, given: is_variant(vars(s)) and s.importance_sampling == "seq",
+        lambda s, given: is_variant(s) and s.importance_sampling == "seq",
         "ActorPGWorker always uses the ratio of each token, whatever importance_sampling is.",
         "ROLL actor_pg_worker.py, loss_func",
         PG | {"actor_train.pg_variant": "ppo", "importance_sampling": "seq"},
@@ -180,8 +179,8 @@ TRAPS = (
     Trap(
         "std_threshold is -1, so std_filter drops nothing",
         lambda s, given: (
-            vars(s)["query_filter_config.type"] == "std_filter"
-            and vars(s)["query_filter_config.filter_args.std_threshold"] < 0.0
+            s["query_filter_config.type"] == "std_filter"
+            and s["query_filter_config.filter_args.std_threshold"] < 0.0
         ),
         "std_filter drops groups with a spread up to std_threshold. Its default is -1, which drops none."
         " Set it to 0.",

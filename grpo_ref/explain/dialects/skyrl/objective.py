@@ -1,13 +1,13 @@
 """The objective of SkyRL: the meaning of its keys, and the recipe that they give."""
 
 from math import inf, nan
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import discounted, group_centered, group_normalized, leave_one_out
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, truncated
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
 from grpo_ref.explain.dialects.skyrl.kernels import (
     FORMS,
@@ -31,22 +31,11 @@ from grpo_ref.explain.dialects.skyrl.kernels import (
     without_outliers,
     zero_if_cut_off,
 )
-from grpo_ref.explain.dialects.skyrl.keys import (
-    ABOUT,
-    ALIASES,
-    BEYOND,
-    CONCEPTS,
-    DEFAULTS,
-    GROUPS,
-    IGNORED,
-    OTHERS,
-    PLACES,
-    SWITCHES,
-)
 from grpo_ref.explain.dialects.skyrl.phrases import PHRASES
 from grpo_ref.explain.dialects.skyrl.refusals import check, check_run
 from grpo_ref.explain.dialects.skyrl.traps import TRAPS
 from grpo_ref.explain.penalty_in_reward import penalized
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions, all_groups, ended_completions
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
 from grpo_ref.penalties import absolute, k1, k2, k3
@@ -105,8 +94,8 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    check(vars(s))
+def _build(s: Settings) -> Recipe:
+    check(s)
     penalty: Slot = one_of("kl_estimator_type", s.kl_estimator_type, PENALTIES)
     one_of("policy_loss_type", s.policy_loss_type, dict.fromkeys(LOSSES))
     aggregate = _aggregate(s)
@@ -128,7 +117,7 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _reward(s: SimpleNamespace) -> Slot:
+def _reward(s: Settings) -> Slot:
     """Return the length penalty of the DAPO example, if one of its keys is given."""
     length, factor = s.overlong_buffer_len, s.overlong_buffer_penalty_factor
     if length is None and factor is None:
@@ -136,30 +125,30 @@ def _reward(s: SimpleNamespace) -> Slot:
     return slot(
         overlong_in_tokens,
         buffer=512 if length is None else length,
-        budget=vars(s)["sampling_params.max_generate_length"],
+        budget=s["sampling_params.max_generate_length"],
         factor=1.0 if factor is None else factor,
     )
 
 
-def _keep(s: SimpleNamespace) -> Slot:
-    if vars(s)["fully_async.enabled"] and s.sample_full_batch:
+def _keep(s: Settings) -> Slot:
+    if s["fully_async.enabled"] and s.sample_full_batch:
         return slot(contrasted_groups, tol=s.zero_variance_filter_tol)
-    return slot(groups_with_a_std if vars(s)["dynamic_sampling.type"] else all_groups)
+    return slot(groups_with_a_std if s["dynamic_sampling.type"] else all_groups)
 
 
-def _aggregate(s: SimpleNamespace) -> Slot:
+def _aggregate(s: Settings) -> Slot:
     aggregate: Slot = one_of("loss_reduction", s.loss_reduction, AGGREGATES)
     legacy = slot(micro_batch_token_mean, rows=s.micro_train_batch_size_per_gpu)
     return legacy if s.loss_reduction == "token_mean_legacy" else aggregate
 
 
-def _penalty_aggregate(s: SimpleNamespace) -> Slot | None:
+def _penalty_aggregate(s: Settings) -> Slot | None:
     """Return the average of the penalty, which is per completion for any loss."""
     own = s.use_kl_loss and s.loss_reduction != "sequence_mean"
     return AGGREGATES["sequence_mean"] if own else None
 
 
-def _admit(s: SimpleNamespace) -> Slot:
+def _admit(s: Settings) -> Slot:
     """Return the filter of completions."""
     tol = {"tol": s.zero_variance_filter_tol}
     if s.apply_overlong_filtering:
@@ -167,7 +156,7 @@ def _admit(s: SimpleNamespace) -> Slot:
     return slot(contrasted, **tol) if s.zero_variance_filter else slot(all_completions)
 
 
-def _advantage(s: SimpleNamespace, penalty: Slot) -> Slot:
+def _advantage(s: Settings, penalty: Slot) -> Slot:
     """Return the estimator, with the penalty in the reward if there is one, and the normalization around both."""
     alone: Slot = one_of("advantage_estimator", s.advantage_estimator, ESTIMATORS)
     returns, coef = s.advantage_estimator == "reinforce++", max(0.0, s.kl_loss_coef)
@@ -185,7 +174,7 @@ def _advantage(s: SimpleNamespace, penalty: Slot) -> Slot:
     return slot(normalized_with_padding_after_penalty if in_reward else normalized_with_padding, scores=alone)
 
 
-def _surrogate(s: SimpleNamespace, aggregate: Slot) -> Slot:
+def _surrogate(s: Settings, aggregate: Slot) -> Slot:
     clips = {"clip_low": min(s.eps_clip_low, NO_CLIP_LOW), "clip_high": s.eps_clip_high}
     bounds = {
         "min_ratio": max(0.0, 1.0 - s.cispo_eps_clip_low),
@@ -194,7 +183,7 @@ def _surrogate(s: SimpleNamespace, aggregate: Slot) -> Slot:
     covariance = {
         "aggregate": aggregate,
         "rows": s.micro_train_batch_size_per_gpu,
-        "share": vars(s)["clip_cov.clip_ratio"],
+        "share": s["clip_cov.clip_ratio"],
         "cov_low": s.clip_cov_lb,
         "cov_high": s.clip_cov_ub,
     }
@@ -222,20 +211,20 @@ def _surrogate(s: SimpleNamespace, aggregate: Slot) -> Slot:
     return slot(importance_weighted)
 
 
-def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
+def _corrections(s: Settings) -> tuple[Slot, ...]:
     """Return the weights of the loss. A correction per completion ignores the tokens outside the window."""
     kind, cap = s.tis_ratio_type, s.token_tis_ratio_clip_high
     if s.use_tis:
         kind, cap = "token", s.tis_imp_ratio_cap
     asked = kind is not None or s.sequence_mask_metric is not None
-    silent = vars(s)["sampling_params.logprobs"] is None and not asked
+    silent = s["sampling_params.logprobs"] is None and not asked
     if silent or s.policy_loss_type in UNCORRECTED:
         return ()
     parts = [*_of_tokens(s, kind, cap), *(_seen(s, part) for part in _of_completions(s, kind))]
     return tuple(parts)
 
 
-def _of_tokens(s: SimpleNamespace, kind: str | None, cap: float) -> list[Slot]:
+def _of_tokens(s: Settings, kind: str | None, cap: float) -> list[Slot]:
     low, high = s.outlier_token_is_threshold_low, s.outlier_token_is_threshold_high
     parts = []
     if low is not None or high is not None:
@@ -250,7 +239,7 @@ def _of_tokens(s: SimpleNamespace, kind: str | None, cap: float) -> list[Slot]:
     return parts
 
 
-def _of_completions(s: SimpleNamespace, kind: str | None) -> list[Slot]:
+def _of_completions(s: Settings, kind: str | None) -> list[Slot]:
     limits = {"max_log_ratio": 20.0, "unknown": nan}
     parts = []
     if kind == "sequence":
@@ -265,49 +254,25 @@ def _of_completions(s: SimpleNamespace, kind: str | None) -> list[Slot]:
     return parts
 
 
-def _window(s: SimpleNamespace) -> dict[str, float]:
+def _window(s: Settings) -> dict[str, float]:
     """Return the window for single tokens, which needs both bounds."""
     low, high = s.token_mask_is_threshold_low, s.token_mask_is_threshold_high
     return {} if low is None or high is None else {"min_ratio": max(low, 0.0), "max_ratio": high}
 
 
-def _seen(s: SimpleNamespace, part: Slot) -> Slot:
+def _seen(s: Settings, part: Slot) -> Slot:
     """Return the part, restricted to the remaining tokens."""
     return slot(of_what_is_left, part=part, **_window(s)) if _window(s) else part
 
 
-DIALECT = Dialect(
-    name="skyrl",
-    version="SkyRL a9564572 (2026-08-21)",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=lambda s: check_run(vars(s)),
-    choices={
-        "advantage_estimator": tuple(ESTIMATORS),
-        "grpo_norm_by_std": (True, False),
-        "policy_loss_type": tuple(name for name in LOSSES if name not in ("clip_cov", "kl_cov")),
-        "loss_reduction": ("token_mean", "sequence_mean", "prompt_mean"),
-        "use_kl_loss": (True, False),
-        "kl_estimator_type": tuple(PENALTIES),
-        "tis_ratio_type": (None, "token", "sequence"),
-        "sequence_mask_metric": (None, "product", "geometric"),
-        "dynamic_sampling.type": (None, "filter"),
-        "apply_overlong_filtering": (True, False),
-    },
-    others=OTHERS,
-    beyond=BEYOND,
-    aliases=ALIASES,
-    groups=GROUPS,
-    ignored=IGNORED,
-    places=PLACES,
-    concepts=CONCEPTS,
-    switches=SWITCHES,
-    about=ABOUT,
-    traps=TRAPS,
-    forms=FORMS,
-    starts=(r"-m skyrl(_train|\.train|\.tx)?\.\S+", r"-m (examples|integrations)\.\S*skyrl\S*"),
-    started=("uv run -m skyrl.train.entrypoints.main_base", "overrides"),
-    package="skyrl",
-    mean=lambda s: "a mini-batch (policy_mini_batch_size prompts), all ranks and micro-batches together",
-    words=PHRASES,
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=lambda s: check_run(s),
+        mean=lambda s: "a mini-batch (policy_mini_batch_size prompts), all ranks and micro-batches together",
+        phrases=PHRASES,
+        forms=FORMS,
+    ),
+    TRAPS,
 )

@@ -1,8 +1,8 @@
 """Traps: configurations of SkyRL with effects that their author is unlikely to expect."""
 
-from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 LOSS = "SkyRL ppo_utils.py"
@@ -10,12 +10,12 @@ CORRECTION = "trainer.algorithm.off_policy_correction"
 UNCORRECTED = ("clip_cov", "kl_cov", "importance_sampling")
 
 
-def _corrects(s: SimpleNamespace) -> bool:
+def _corrects(s: Settings) -> bool:
     window = s.token_mask_is_threshold_low is not None and s.token_mask_is_threshold_high is not None
     return bool(s.use_tis or s.tis_ratio_type or s.sequence_mask_metric) or _outliers(s) or window
 
 
-def _outliers(s: SimpleNamespace) -> bool:
+def _outliers(s: Settings) -> bool:
     return s.outlier_token_is_threshold_low is not None or s.outlier_token_is_threshold_high is not None
 
 
@@ -109,7 +109,7 @@ TRAPS = (
     Trap(
         "sampling_params.logprobs is null, so nothing is corrected",
         lambda s, given: (
-            vars(s)["sampling_params.logprobs"] is None
+            s["sampling_params.logprobs"] is None
             and _corrects(s)
             and not (s.use_tis or s.tis_ratio_type or s.sequence_mask_metric)
         ),
@@ -141,7 +141,7 @@ TRAPS = (
     ),
     Trap(
         "dynamic_sampling.type=filter stops if no group is left",
-        lambda s, given: vars(s)["dynamic_sampling.type"] == "filter",
+        lambda s, given: s["dynamic_sampling.type"] == "filter",
         "dynamic_sampling.type=filter keeps the groups whose rewards differ and samples more. If a batch"
         " has no such group at all, an assertion on an empty list ends the run.",
         "SkyRL trainer_utils.py, handle_filter_sampling; generators/utils.py, slice_generator_output",
@@ -195,7 +195,7 @@ TRAPS = (
     ),
     Trap(
         "kl_ctrl does not change a penalty in the loss",
-        lambda s, given: vars(s)["kl_ctrl.type"] == "adaptive" and s.use_kl_loss,
+        lambda s, given: s["kl_ctrl.type"] == "adaptive" and s.use_kl_loss,
         "kl_ctrl changes only the weight of a penalty in the reward. In the loss the weight is always"
         " kl_loss_coef.",
         "SkyRL trainer.py, apply_reward_kl_penalty",

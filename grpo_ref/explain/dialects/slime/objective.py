@@ -1,13 +1,13 @@
 """The objective of slime: the meaning of its keys, and the recipe that they give."""
 
 from math import nan
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import discounted, group_centered, group_normalized, raw_rewards, whitened
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import masked, off_policy_mask, truncated
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.slime.kernels import (
     mismatch_weights,
     only_kept,
@@ -20,11 +20,8 @@ from grpo_ref.explain.dialects.slime.kernels import (
     whitened_scores,
     whitened_scores_less_penalty,
 )
-from grpo_ref.explain.dialects.slime.keys import ABOUT, ALIASES, BEYOND, CONCEPTS, DEFAULTS, OTHERS, REPLACED
 from grpo_ref.explain.dialects.slime.phrases import PHRASES
 from grpo_ref.explain.dialects.slime.refusals import (
-    ALLOWED,
-    KNOWN,
     LOSS,
     MISMATCH,
     bounds_of,
@@ -32,6 +29,7 @@ from grpo_ref.explain.dialects.slime.refusals import (
     check_run,
 )
 from grpo_ref.explain.dialects.slime.traps import TRAPS
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_groups, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k1, k2, k3, weighted_k3
@@ -60,8 +58,8 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    check(vars(s))
+def _build(s: Settings) -> Recipe:
+    check(s)
     filtered = s.dynamic_sampling_filter_path is not None
     return Recipe(
         reward=slot(task_reward),
@@ -78,7 +76,7 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _advantage(s: SimpleNamespace) -> Slot:
+def _advantage(s: Settings) -> Slot:
     """Return the advantage: the comparison in the group, then the KL in the reward, and the whitening over tokens."""
     penalized = {"penalty": PENALTIES[s.kl_loss_type], "kl_coef": s.kl_coef}
     if s.advantage_estimator == "reinforce_plus_plus":
@@ -93,7 +91,7 @@ def _advantage(s: SimpleNamespace) -> Slot:
     return slot(whitened_scores_less_penalty, scores=scores, **penalized)
 
 
-def _scores(s: SimpleNamespace) -> Slot:
+def _scores(s: Settings) -> Slot:
     """Return the part that normalizes the rewards before they are sent to the actor."""
     if s.disable_rewards_normalization or not s.rewards_normalization:
         return slot(raw_rewards)
@@ -103,7 +101,7 @@ def _scores(s: SimpleNamespace) -> Slot:
     return slot(group_centered)
 
 
-def _surrogate(s: SimpleNamespace) -> Slot:
+def _surrogate(s: Settings) -> Slot:
     low, high = s.eps_clip, s.eps_clip if s.eps_clip_high is None else s.eps_clip_high
     if s.advantage_estimator == "cispo":
         return slot(cispo, min_ratio=max(1.0 - low, 0.0), max_ratio=1.0 + high)
@@ -115,7 +113,7 @@ def _surrogate(s: SimpleNamespace) -> Slot:
     )
 
 
-def _penalty(s: SimpleNamespace) -> Slot:
+def _penalty(s: Settings) -> Slot:
     if not s.use_unbiased_kl:
         return PENALTIES[s.kl_loss_type]
     if s.kl_loss_type == "low_var_kl":
@@ -123,13 +121,13 @@ def _penalty(s: SimpleNamespace) -> Slot:
     return slot(weighted_estimate, estimator=s.kl_loss_type)
 
 
-def _leaves_out(s: SimpleNamespace) -> bool:
+def _leaves_out(s: Settings) -> bool:
     """Return true if the function of slime's examples excludes tokens from the whole loss."""
     return bool(s.use_tis and s.custom_tis_function_path == MISMATCH and (s.use_rs or s.tis_mode == "mask"))
 
 
-def _mismatch(s: SimpleNamespace) -> Slot:
-    window, rejection = bounds_of(vars(s))
+def _mismatch(s: Settings) -> Slot:
+    window, rejection = bounds_of(s)
     told: dict[str, Any] = {"reject": (s.rs_level, *rejection)} if s.use_rs else {}
     if s.use_rs and s.rs_veto_threshold is not None:
         told["veto"] = s.rs_veto_threshold
@@ -138,7 +136,7 @@ def _mismatch(s: SimpleNamespace) -> Slot:
     return slot(mismatch_weights, level=s.tis_level, mode=s.tis_mode, window=window, **told)
 
 
-def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
+def _corrections(s: Settings) -> tuple[Slot, ...]:
     moved = (slot(unmoved, threshold=s.opsm_delta),) if s.use_opsm else ()
     if not (s.use_tis or s.get_mismatch_metrics):
         return moved
@@ -150,48 +148,24 @@ def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
 
 
 BOTH = (True, False)
-DIALECT = Dialect(
-    name="slime",
-    version="slime 624b824a (2026-08-21)",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=lambda s: check_run(vars(s)),
-    choices={
-        "advantage_estimator": BY_GROUP,
-        "disable_grpo_std_normalization": BOTH,
-        "disable_rewards_normalization": BOTH,
-        "normalize_advantages": BOTH,
-        "use_kl_loss": BOTH,
-        "kl_loss_type": ALLOWED["kl_loss_type"],
-        "use_unbiased_kl": BOTH,
-        "use_tis": BOTH,
-        "custom_tis_function_path": KNOWN["custom_tis_function_path"],
-        "use_opsm": BOTH,
-        "calculate_per_token_loss": BOTH,
-        "dynamic_sampling_filter_path": KNOWN["dynamic_sampling_filter_path"],
-    },
-    others=OTHERS,
-    beyond=BEYOND,
-    replaced=REPLACED,
-    aliases=ALIASES,
-    always=("n_samples_per_prompt",),
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    forms={
-        token_mean_of_any: token_mean,
-        spread_above: mixed_groups,
-        unmoved: off_policy_mask,
-        mismatch_weights: truncated,
-        weighted_estimate: weighted_k3,
-        whitened_scores: whitened,
-        whitened_scores_less_penalty: whitened,
-        whitened_returns: discounted,
-        whitened_returns_less_penalty: discounted,
-    },
-    starts=(r"(.*/)?slime/train(_async)?\.py",),
-    started=("python3 train.py", "flags"),
-    package="slime",
-    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
-    words=PHRASES,
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=lambda s: check_run(s),
+        mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+        phrases=PHRASES,
+        forms={
+            token_mean_of_any: token_mean,
+            spread_above: mixed_groups,
+            unmoved: off_policy_mask,
+            mismatch_weights: truncated,
+            weighted_estimate: weighted_k3,
+            whitened_scores: whitened,
+            whitened_scores_less_penalty: whitened,
+            whitened_returns: discounted,
+            whitened_returns_less_penalty: discounted,
+        },
+    ),
+    TRAPS,
 )

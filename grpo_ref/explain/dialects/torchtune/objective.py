@@ -1,24 +1,16 @@
 """The objective of torchtune: the meaning of its keys, and the recipe that they give."""
 
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import group_normalized
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.explain.bounds import clipped_as_given
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.torchtune.kernels import at_ratio_one, batch_sum_level, k3_of_the_batch
 from grpo_ref.explain.dialects.torchtune.keys import (
-    ABOUT,
-    ALIASES,
     BATCH,
-    CONCEPTS,
-    DEFAULTS,
-    FILES,
-    GROUPS,
-    IGNORED,
     LINEAR,
-    OTHERS,
     SIMPLE,
     TOKEN,
 )
@@ -26,6 +18,7 @@ from grpo_ref.explain.dialects.torchtune.phrases import PHRASES
 from grpo_ref.explain.dialects.torchtune.refusals import check
 from grpo_ref.explain.dialects.torchtune.traps import TRAPS
 from grpo_ref.explain.groups_of_one import without_a_sibling
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_groups
 from grpo_ref.levels import sequence_sum_level, token_level
 from grpo_ref.penalties import k3
@@ -57,8 +50,8 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    settings = vars(s)
+def _build(s: Settings) -> Recipe:
+    settings = s
     check(settings, AGGREGATES)
     loss = settings["loss._component_"]
     return Recipe(
@@ -84,33 +77,19 @@ def _surrogate(loss: str, width: float) -> Slot:
     return slot(clipped, clip_low=min(width, NO_CLIP_LOW), clip_high=width)
 
 
-DIALECT = Dialect(
-    name="torchtune",
-    version="torchtune bd2a0fc7c (2026-04-23)",
-    defaults=DEFAULTS,
-    build=_build,
-    choices={"loss._component_": tuple(AGGREGATES)},
-    others=OTHERS,
-    aliases=ALIASES,
-    groups=GROUPS,
-    ignored=IGNORED,
-    always=("loss.epsilon", "loss.kl_coeff"),
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    forms={
-        at_ratio_one: reinforce,
-        batch_sum_level: sequence_sum_level,
-        k3_of_the_batch: k3,
-        clipped_as_given: two_sided_clipped,
-        without_a_sibling: group_normalized,
-    },
-    starts=(r"(\S*/)?(async_)?grpo_full_finetune_distributed(\.py)?",),
-    started=("tune run dev/grpo_full_finetune_distributed --config dev/3B_full_grpo", "overrides"),
-    files=FILES,
-    package="torchtune",
-    tells=("grpo_samples", "kl_coeff", "forward_batch_size"),
-    mean=lambda s: "each rank's whole batch, and then over ranks",
-    words=PHRASES,
-    forks="What `pip install torchtune` gives, 0.6.1, has no GRPO yet; it is in the repository alone.",
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        mean=lambda s: "each rank's whole batch, and then over ranks",
+        phrases=PHRASES,
+        forms={
+            at_ratio_one: reinforce,
+            batch_sum_level: sequence_sum_level,
+            k3_of_the_batch: k3,
+            clipped_as_given: two_sided_clipped,
+            without_a_sibling: group_normalized,
+        },
+    ),
+    TRAPS,
 )

@@ -1,22 +1,22 @@
 """Traps: configurations of torchtune with effects that their author is unlikely to expect."""
 
 from collections.abc import Set
-from types import SimpleNamespace
 
 from grpo_ref.explain.dialects.torchtune.keys import BATCH, LINEAR, SIMPLE, TOKEN
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 
-def _loss(s: SimpleNamespace) -> str:
-    name: str = vars(s)["loss._component_"]
+def _loss(s: Settings) -> str:
+    name: str = s["loss._component_"]
     return name
 
 
-def _has_no_ratio(s: SimpleNamespace) -> bool:
+def _has_no_ratio(s: Settings) -> bool:
     return _loss(s) in (SIMPLE, LINEAR)
 
 
-def _names_a_loss_alone(s: SimpleNamespace, given: Set[str]) -> bool:
+def _names_a_loss_alone(s: Settings, given: Set[str]) -> bool:
     return "loss._component_" in given and "loss.kl_coeff" not in given
 
 

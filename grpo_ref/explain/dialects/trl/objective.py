@@ -1,6 +1,5 @@
 """The objective of TRL 1.16.0: the meaning of its keys, and the recipe that they give."""
 
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import batch_scaled, group_centered, group_normalized, normalized_then_summed
@@ -12,7 +11,8 @@ from grpo_ref.aggregation import (
 )
 from grpo_ref.corrections import off_policy_mask, top_entropy
 from grpo_ref.explain.bounds import clipped_as_given
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.trl.kernels import (
     LEVELS,
     cispo_with_any_cap,
@@ -22,12 +22,12 @@ from grpo_ref.explain.dialects.trl.kernels import (
     vespo_in_limits,
     weighted_k3_beside,
 )
-from grpo_ref.explain.dialects.trl.keys import ABOUT, CONCEPTS, DEFAULTS, GMPO, GRPO, OTHERS, VARIANTS
+from grpo_ref.explain.dialects.trl.keys import GMPO, GRPO
 from grpo_ref.explain.dialects.trl.phrases import PHRASES
 from grpo_ref.explain.dialects.trl.refusals import check, check_run
-from grpo_ref.explain.dialects.trl.sampler import MODES, sampler_weights
+from grpo_ref.explain.dialects.trl.sampler import sampler_weights
 from grpo_ref.explain.dialects.trl.traps import TRAPS
-from grpo_ref.explain.dialects.trl.versions import VERSIONS
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions, all_groups, ended_completions
 from grpo_ref.levels import sequence_sum_level, token_level
 from grpo_ref.penalties import k3, weighted_k3
@@ -64,7 +64,7 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
+def _build(s: Settings) -> Recipe:
     check(s)
     common = {
         "reward": slot(task_reward),
@@ -78,7 +78,7 @@ def _build(s: SimpleNamespace) -> Recipe:
     return Recipe(**common, **trainer(s))
 
 
-def _grpo(s: SimpleNamespace) -> dict[str, Any]:
+def _grpo(s: Settings) -> dict[str, Any]:
     """Return the parts of `GRPOTrainer._compute_loss`."""
     if s.loss_type == "gmpo":
         raise ValueError(
@@ -96,7 +96,7 @@ def _grpo(s: SimpleNamespace) -> dict[str, Any]:
     }
 
 
-def _gmpo(s: SimpleNamespace) -> dict[str, Any]:
+def _gmpo(s: Settings) -> dict[str, Any]:
     """Return the parts of `GMPOTrainer._compute_loss`, which reads only these keys of the loss."""
     usual = s.top_entropy_quantile >= 1.0 and min(s.epsilon, _high(s)) >= 0.0
     kernel = geometric_mean_clipped if usual else geometric_mean_of_kept
@@ -109,7 +109,7 @@ def _gmpo(s: SimpleNamespace) -> dict[str, Any]:
     }
 
 
-def _advantage(s: SimpleNamespace) -> Slot:
+def _advantage(s: Settings) -> Slot:
     if s.multi_objective_aggregation == "normalize_then_sum":
         return slot(normalized_then_summed, ddof=1, eps=1e-4)
     one_of("multi_objective_aggregation", s.multi_objective_aggregation, {"sum_then_normalize": 0})
@@ -121,12 +121,12 @@ def _advantage(s: SimpleNamespace) -> Slot:
     return kernels[one_of("scale_rewards", s.scale_rewards, SCALES)]
 
 
-def _high(s: SimpleNamespace) -> float:
+def _high(s: Settings) -> float:
     high: float = s.epsilon if s.epsilon_high is None else s.epsilon_high
     return high
 
 
-def _surrogate(s: SimpleNamespace) -> Slot:
+def _surrogate(s: Settings) -> Slot:
     if s.loss_type == "cispo":
         return slot(cispo if _high(s) >= 0.0 else cispo_with_any_cap, max_ratio=_high(s))
     if s.loss_type == "sapo":
@@ -153,7 +153,7 @@ def _surrogate(s: SimpleNamespace) -> Slot:
     return slot(dual_clipped if s.delta >= 1.0 + _high(s) else two_sided_clipped, max_ratio=s.delta, **clips)
 
 
-def _penalty(s: SimpleNamespace) -> Slot:
+def _penalty(s: Settings) -> Slot:
     if not s.use_bias_correction_kl:
         return slot(k3)
     if s.loss_type == "vespo":
@@ -161,7 +161,7 @@ def _penalty(s: SimpleNamespace) -> Slot:
     return slot(weighted_k3)
 
 
-def _aggregate(s: SimpleNamespace) -> Slot:
+def _aggregate(s: Settings) -> Slot:
     """Return the average of one step. `calls` handles the micro-batches of the step."""
     return {
         "grpo": slot(sequence_mean_token_mean),
@@ -171,62 +171,40 @@ def _aggregate(s: SimpleNamespace) -> Slot:
     }.get(s.loss_type, slot(token_mean))
 
 
-def _masks(s: SimpleNamespace) -> tuple[Slot, ...]:
+def _masks(s: Settings) -> tuple[Slot, ...]:
     if s.off_policy_mask_threshold is None:
         return _entropy_mask(s)
     return (slot(off_policy_mask, threshold=s.off_policy_mask_threshold), *_entropy_mask(s))
 
 
-def _entropy_mask(s: SimpleNamespace) -> tuple[Slot, ...]:
+def _entropy_mask(s: Settings) -> tuple[Slot, ...]:
     share = s.top_entropy_quantile
     return (slot(top_entropy_in_float32, share=share),) if share < 1.0 else ()
 
 
-def _mean(s: SimpleNamespace) -> str:
+def _mean(s: Settings) -> str:
     """Name the set over which TRL averages. A micro-batch has per_device_train_batch_size completions."""
     if s.loss_type in ("dapo", "cispo", "vespo"):
         return "the generation batch, all processes and micro-batches together"
     return "each micro-batch of each process, and then over these"
 
 
-DIALECT = Dialect(
-    name="trl",
-    version="TRL 1.16.0",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=check_run,
-    choices={
-        "trainer": (GRPO, GMPO),
-        "loss_type": LOSS_TYPES,
-        "importance_sampling_level": tuple(LEVELS),
-        "scale_rewards": ("group", "batch", "none"),
-        "multi_objective_aggregation": ("sum_then_normalize", "normalize_then_sum"),
-        "use_bias_correction_kl": (True, False),
-        "mask_truncated_completions": (True, False),
-        "use_vllm": (True, False),
-        "use_adaptive_entropy": (True, False),
-        "vllm_importance_sampling_mode": tuple(MODES),
-    },
-    derived={"generation_batch_size": "steps_per_generation"},
-    others=OTHERS,
-    variants=VARIANTS,
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    forms={
-        clipped_as_given: two_sided_clipped,
-        cispo_with_any_cap: cispo,
-        sapo_of_any_sign: sapo,
-        top_entropy_in_float32: top_entropy,
-        vespo_in_limits: vespo,
-        weighted_k3_beside: weighted_k3,
-        geometric_mean_of_kept: geometric_mean_clipped,
-    },
-    starts=(r"trl grpo", r"(.*/)?trl/scripts/grpo\.py", r"-m trl\.scripts\.grpo"),
-    started=("trl grpo", "flags"),
-    package="trl",
-    tells=("num_generations",),
-    mean=_mean,
-    versions=VERSIONS,
-    words=PHRASES,
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=check_run,
+        mean=_mean,
+        phrases=PHRASES,
+        forms={
+            clipped_as_given: two_sided_clipped,
+            cispo_with_any_cap: cispo,
+            sapo_of_any_sign: sapo,
+            top_entropy_in_float32: top_entropy,
+            vespo_in_limits: vespo,
+            weighted_k3_beside: weighted_k3,
+            geometric_mean_of_kept: geometric_mean_clipped,
+        },
+    ),
+    TRAPS,
 )

@@ -1,12 +1,11 @@
 """The checks of TRL's GRPOConfig and GRPOTrainer that need no model, no data and no processes."""
 
-from types import SimpleNamespace
-
 from grpo_ref.explain.dialects.trl.keys import GRPO, WINDOW_LOSSES
 from grpo_ref.explain.dialects.trl.sampler import is_corrected, upper_bound
+from grpo_ref.explain.settings import Settings
 
 
-def check(s: SimpleNamespace) -> None:
+def check(s: Settings) -> None:
     """Raise a ValueError for settings that TRL refuses, or that cannot be expressed here."""
     if s.num_generations < 2:
         raise ValueError(f"num_generations: TRL refuses groups of fewer than 2, got {s.num_generations}")
@@ -29,7 +28,7 @@ def check(s: SimpleNamespace) -> None:
     _check_window(s)
 
 
-def check_run(s: SimpleNamespace) -> None:
+def check_run(s: Settings) -> None:
     """Raise a ValueError for settings that stop a run of TRL but do not change the objective."""
     if s.auto_find_batch_size:
         raise ValueError("auto_find_batch_size: TRL refuses it, as a smaller batch would cut groups in two")
@@ -50,7 +49,7 @@ def check_run(s: SimpleNamespace) -> None:
         )
 
 
-def _check_window(s: SimpleNamespace) -> None:
+def _check_window(s: Settings) -> None:
     mode = s.vllm_importance_sampling_mode
     low, high = s.vllm_importance_sampling_clip_min, upper_bound(s)
     if low is not None and high is not None and low >= high:

@@ -1,11 +1,11 @@
 """Build the weights for the mismatch between vLLM and the learner from TRL's keys."""
 
 import math
-from types import SimpleNamespace
 
 from grpo_ref.arrays import Array, array_namespace
 from grpo_ref.corrections import masked, truncated
 from grpo_ref.explain.dialect import one_of
+from grpo_ref.explain.settings import Settings
 from grpo_ref.levels import sequence_sum_level, token_level
 from grpo_ref.recipes import Slot, slot
 
@@ -18,12 +18,12 @@ MODES = {
 """The values of `vllm_importance_sampling_mode`."""
 
 
-def is_corrected(s: SimpleNamespace) -> bool:
+def is_corrected(s: Settings) -> bool:
     """Return true if vLLM samples and its mismatch is corrected."""
     return bool(s.use_vllm and s.vllm_importance_sampling_correction)
 
 
-def upper_bound(s: SimpleNamespace) -> float | None:
+def upper_bound(s: Settings) -> float | None:
     """Return the largest weight, or None. The old name of the key overrides the new one."""
     old: float | None = s.vllm_importance_sampling_cap
     new: float | None = s.vllm_importance_sampling_clip_max
@@ -42,7 +42,7 @@ def beyond_the_cap(old_log_probs: Array, rollout_log_probs: Array, mask: Array, 
     return array_namespace(old_log_probs).full_like(old_log_probs, weight)
 
 
-def sampler_weights(s: SimpleNamespace) -> tuple[Slot, ...]:
+def sampler_weights(s: Settings) -> tuple[Slot, ...]:
     """Return the correction as a part of a recipe; empty if there is none.
 
     Raises:

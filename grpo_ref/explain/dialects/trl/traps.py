@@ -1,10 +1,10 @@
 """Traps: configurations of TRL with effects that their author is unlikely to expect."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 from grpo_ref.explain.dialects.trl.keys import GMPO, WINDOW_LOSSES
 from grpo_ref.explain.dialects.trl.sampler import is_corrected, upper_bound
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 GMPO_READS_NOT = {
@@ -24,13 +24,13 @@ PPO_LOSSES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo")
 VESPO_VLLM = {"loss_type": "vespo", "use_vllm": True, "vllm_importance_sampling_mode": "token_truncate"}
 
 
-def _leaves_out_1(s: SimpleNamespace) -> bool:
+def _leaves_out_1(s: Settings) -> bool:
     """Return true if 1 is outside the window of the sampler's weights."""
     low, high = s.vllm_importance_sampling_clip_min, upper_bound(s)
     return (low is not None and low > 1.0) or (high is not None and high < 1.0)
 
 
-def _clips_1(s: SimpleNamespace) -> bool:
+def _clips_1(s: Settings) -> bool:
     """Return true if a bound of the clip is on the wrong side of 1."""
     bounds = [bound for bound in (s.epsilon, s.epsilon_high) if bound is not None]
     return min(bounds, default=0.0) < 0.0

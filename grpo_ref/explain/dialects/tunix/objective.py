@@ -2,7 +2,6 @@
 
 import math
 from math import sqrt
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import group_centered, group_normalized, leave_one_out
@@ -14,26 +13,17 @@ from grpo_ref.aggregation import (
 )
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.bounds import clipped_as_given
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, Version, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.tunix.kernels import LARGEST, mean_of_limited, punished_by_characters
 from grpo_ref.explain.dialects.tunix.keys import (
-    ABOUT,
-    CONCEPTS,
-    DEFAULTS,
-    FILES,
-    GROUPS,
-    HIDDEN,
-    IGNORED,
-    MADE,
-    OTHERS,
-    SECTIONS,
     SINCE,
-    VARIANTS,
 )
 from grpo_ref.explain.dialects.tunix.phrases import PHRASES
 from grpo_ref.explain.dialects.tunix.refusals import check, overlong
 from grpo_ref.explain.dialects.tunix.traps import TRAPS
 from grpo_ref.explain.groups_of_one import without_a_sibling
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions, all_groups, ended_completions
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k1, k2, k3
@@ -74,8 +64,8 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
-    check(vars(s))
+def _build(s: Settings) -> Recipe:
+    check(s)
     by_sequence = s.loss_algo == "gspo-token"
     limit = LARGEST if s.since == SINCE else math.inf
     limited = not math.isinf(limit)
@@ -95,8 +85,8 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _reward(s: SimpleNamespace) -> Slot:
-    told = overlong(vars(s))
+def _reward(s: Settings) -> Slot:
+    told = overlong(s)
     if not told:
         return slot(task_reward)
     return slot(
@@ -107,7 +97,7 @@ def _reward(s: SimpleNamespace) -> Slot:
     )
 
 
-def _advantage(s: SimpleNamespace) -> Slot:
+def _advantage(s: Settings) -> Slot:
     if s.advantage_estimator != "grpo":
         return slot(leave_one_out if s.advantage_estimator == "rloo" else group_centered)
     if s.num_generations == 1:
@@ -115,7 +105,7 @@ def _advantage(s: SimpleNamespace) -> Slot:
     return slot(group_normalized, ddof=1, eps=1e-6 if s.since == SINCE else 1e-4)
 
 
-def _surrogate(s: SimpleNamespace, by_sequence: bool) -> Slot:
+def _surrogate(s: Settings, by_sequence: bool) -> Slot:
     low, high = s.epsilon, s.epsilon if s.epsilon_high is None else s.epsilon_high
     if by_sequence:
         return slot(gspo_token, clip_low=min(low, NO_CLIP_LOW), clip_high=high, max_log_ratio=10.0)
@@ -124,7 +114,7 @@ def _surrogate(s: SimpleNamespace, by_sequence: bool) -> Slot:
     return slot(clipped, clip_low=min(low, NO_CLIP_LOW), clip_high=high)
 
 
-def _penalty(s: SimpleNamespace) -> Slot:
+def _penalty(s: Settings) -> Slot:
     """Return the estimator with its value limited to kl_clamp_value.
 
     For k1 and k2, this limits the log-ratio.
@@ -137,13 +127,13 @@ def _penalty(s: SimpleNamespace) -> Slot:
     return slot(k1) if limit is None else slot(k1, max_log_ratio=limit)
 
 
-def _aggregate(s: SimpleNamespace) -> Slot:
+def _aggregate(s: Settings) -> Slot:
     mode = BY_ALGORITHM[s.loss_algo] if s.loss_agg_mode is None else s.loss_agg_mode
     found: Slot = one_of("loss_agg_mode", mode, AGGREGATES if s.since == SINCE else OLD_AGGREGATES)
     return found
 
 
-def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
+def _corrections(s: Settings) -> tuple[Slot, ...]:
     if s.sampler_is != "token" or not s.use_rollout_logps:
         return ()
     return (slot(truncated, max_ratio=s.sampler_is_threshold, max_log_ratio=LARGEST, unknown=math.nan),)
@@ -159,52 +149,18 @@ NEW_IN_014 = frozenset(
 )
 OLD = {"since": "0.1.0", "kl_loss_mode": "low_var_kl"}
 OLD_MEAN = "each micro-batch, and then over these"
-DIALECT = Dialect(
-    name="tunix",
-    version="Tunix c7d8950f (2026-08-21)",
-    defaults=DEFAULTS,
-    build=_build,
-    choices={
-        "training_mode": ("grpo", "agentic_grpo"),
-        "config_class": ("GRPOConfig", "DAPOConfig", "DrGRPOConfig"),
-        "advantage_estimator": ("grpo", "rloo", "drgrpo"),
-        "loss_algo": tuple(BY_ALGORITHM),
-        "loss_agg_mode": tuple(AGGREGATES),
-        "kl_loss_mode": ("kl", "mse_kl", "low_var_kl"),
-        "use_rollout_logps": (True, False),
-        "sampler_is": (None, "token"),
-    },
-    others=OTHERS,
-    groups=GROUPS,
-    ignored=IGNORED,
-    always=("beta",),
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    variants=VARIANTS,
-    forms={
-        mean_of_limited: sequence_mean_level,
-        punished_by_characters: soft_overlong,
-        clipped_as_given: two_sided_clipped,
-        without_a_sibling: group_normalized,
-    },
-    starts=(r"-m tunix\.cli\.grpo_main", r"(\S*/)?tunix/cli/grpo_main\.py"),
-    started=("python3 -m tunix.cli.grpo_main base_config.yaml", "overrides"),
-    homes={"": "grpo_config", "training_mode": "training_mode", "config_class": "config_class"},
-    files=FILES,
-    package="google-tunix",
-    module="tunix",
-    made=MADE,
-    sections=SECTIONS,
-    tells=("kl_loss_mode", "loss_algo", "sampler_is_threshold"),
-    mean=lambda s: "a mini-batch, all devices and micro-batches together",
-    words=PHRASES,
-    versions={
-        "0.1.0": Version(
-            "Tunix 0.1.0", OLD | {"loss_agg_mode": None}, NEW_IN_017 | NEW_IN_014 | {*HIDDEN}, mean=OLD_MEAN
-        ),
-        "0.1.4": Version("Tunix 0.1.4", OLD, NEW_IN_017 | {*HIDDEN}, mean=OLD_MEAN),
-        "0.1.7": Version("Tunix 0.1.7", absent=frozenset(HIDDEN), mean=OLD_MEAN),
-    },
-    absent=frozenset(HIDDEN),
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        mean=lambda s: "a mini-batch, all devices and micro-batches together",
+        phrases=PHRASES,
+        forms={
+            mean_of_limited: sequence_mean_level,
+            punished_by_characters: soft_overlong,
+            clipped_as_given: two_sided_clipped,
+            without_a_sibling: group_normalized,
+        },
+    ),
+    TRAPS,
 )

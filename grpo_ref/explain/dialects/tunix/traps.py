@@ -1,10 +1,10 @@
 """Traps: configurations of Tunix with effects that their author is unlikely to expect."""
 
 from collections.abc import Set
-from types import SimpleNamespace
 
 from grpo_ref.explain.dialects.tunix.keys import SECTIONS
 from grpo_ref.explain.dialects.tunix.refusals import DAPO, overlong
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 SHORT = 0.05
@@ -12,11 +12,11 @@ SHORT = 0.05
 CLI = {"training_mode": "agentic_grpo"}
 
 
-def _corrects(s: SimpleNamespace) -> bool:
+def _corrects(s: Settings) -> bool:
     return bool(s.sampler_is == "token" and s.use_rollout_logps)
 
 
-def _unread(s: SimpleNamespace, given: Set[str]) -> bool:
+def _unread(s: Settings, given: Set[str]) -> bool:
     """Return true if a key is in the section of the other mode, and none is in the section of this mode."""
     told = {section: any(key.startswith(f"{section}.") for key in given) for section in SECTIONS}
     return any(
@@ -38,7 +38,7 @@ TRAPS = (
     ),
     Trap(
         "overlong_buffer counts characters, not tokens",
-        lambda s, given: bool(overlong(vars(s))),
+        lambda s, given: bool(overlong(s)),
         "The length penalty counts the characters of the text, although the keys look like tokens. The"
         " default budget of 20480 is about 5000 tokens. There is no floor either: completions beyond the"
         " budget lose more than overlong_buffer_penalty.",

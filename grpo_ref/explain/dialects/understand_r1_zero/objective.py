@@ -1,17 +1,17 @@
 """The objective of understand-r1-zero: the meaning of its keys, and the recipe that they give."""
 
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.advantages import group_centered, group_normalized
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean
 from grpo_ref.explain.bounds import clipped_as_given
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.understand_r1_zero.kernels import penalized, zero_if_cut_off
-from grpo_ref.explain.dialects.understand_r1_zero.keys import ABOUT, ALIASES, CONCEPTS, DEFAULTS, OTHERS
 from grpo_ref.explain.dialects.understand_r1_zero.phrases import PHRASES
 from grpo_ref.explain.dialects.understand_r1_zero.traps import TRAPS
 from grpo_ref.explain.groups_of_one import without_a_sibling
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions, all_groups, ended_completions
 from grpo_ref.levels import token_level
 from grpo_ref.penalties import k3
@@ -46,7 +46,7 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _build(s: SimpleNamespace) -> Recipe:
+def _build(s: Settings) -> Recipe:
     _check(s)
     advantage, aggregate = one_of("critic_type", s.critic_type, CRITICS)
     return Recipe(
@@ -63,7 +63,7 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _surrogate(s: SimpleNamespace) -> Slot:
+def _surrogate(s: Settings) -> Slot:
     if s.reinforce_update:
         return slot(reinforce)
     if s.cliprange < 0.0:
@@ -71,7 +71,7 @@ def _surrogate(s: SimpleNamespace) -> Slot:
     return slot(clipped, clip_low=min(s.cliprange, NO_CLIP_LOW), clip_high=s.cliprange)
 
 
-def _advantage(s: SimpleNamespace, scores: Slot) -> Slot:
+def _advantage(s: Settings, scores: Slot) -> Slot:
     """Return the advantage, with the KL in the reward if a reference is loaded for it or for the loss."""
     if s.critic_type == "grpo" and s.num_samples == 1:
         return slot(without_a_sibling)
@@ -81,13 +81,13 @@ def _advantage(s: SimpleNamespace, scores: Slot) -> Slot:
     return slot(penalized, scores=scores, kl_coef=s.kl_penalty_coef)
 
 
-def _check(s: SimpleNamespace) -> None:
+def _check(s: Settings) -> None:
     """Raise a ValueError for settings that oat's parser and `default_args_validation` refuse."""
     for key, values in ALLOWED.items():
         one_of(key, getattr(s, key), dict.fromkeys(values))
 
 
-def _check_run(s: SimpleNamespace) -> None:
+def _check_run(s: Settings) -> None:
     """Raise a ValueError for settings that stop a run of oat but do not change the objective."""
     if s.asynchronous and s.collocate:
         raise ValueError("asynchronous: not with collocate")
@@ -97,30 +97,18 @@ def _check_run(s: SimpleNamespace) -> None:
         raise ValueError("learn_rm_only: only with best_of_n_eval")
 
 
-DIALECT = Dialect(
-    name="understand_r1_zero",
-    version="understand-r1-zero dfca49dd (2025-08-27)",
-    defaults=DEFAULTS,
-    build=_build,
-    stops=_check_run,
-    choices={
-        "critic_type": tuple(CRITICS),
-        "reinforce_update": (True, False),
-        "ignore_no_eos": (True, False),
-    },
-    others=OTHERS,
-    aliases=ALIASES,
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    forms={
-        without_a_sibling: group_normalized,
-        zero_if_cut_off: task_reward,
-        clipped_as_given: two_sided_clipped,
-    },
-    starts=(r"(.*/)?train_zero_math\.py",),
-    started=("python train_zero_math.py", "flags"),
-    package="oat-llm",
-    mean=lambda s: "each micro-batch of each rank, and then over these",
-    words=PHRASES,
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        check_run=_check_run,
+        mean=lambda s: "each micro-batch of each rank, and then over these",
+        phrases=PHRASES,
+        forms={
+            without_a_sibling: group_normalized,
+            zero_if_cut_off: task_reward,
+            clipped_as_given: two_sided_clipped,
+        },
+    ),
+    TRAPS,
 )

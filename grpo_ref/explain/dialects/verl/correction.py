@@ -1,7 +1,6 @@
 """Parse the thresholds of verl's rollout correction, and build the parts of a recipe from them."""
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.corrections import masked, truncated
@@ -16,6 +15,7 @@ from grpo_ref.explain.dialects.verl.kernels import (
     share_of_kept,
 )
 from grpo_ref.explain.dialects.verl.keys import INNER
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions
 from grpo_ref.levels import sequence_sum_level, token_level
 from grpo_ref.recipes import Slot, slot
@@ -27,30 +27,30 @@ OPTIONS = (
 """Values of rollout_rs, which may be combined with commas."""
 
 
-def corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
+def corrections(s: Settings) -> tuple[Slot, ...]:
     """Return the weights for the sampler's mismatch. In bypass mode there are none."""
     if s.loss_mode == "bypass_mode":
-        return _at_each_step(SimpleNamespace(**vars(s) | inner(s)))
+        return _at_each_step(s.replaced(inner(s)))
     if not weighs(s) or s.bypass_mode:
         return ()
     weights = weights_of(s)
     return (slot(geometric_mean_weight, weights=weights) if s.loss_mode == "geo_mean" else weights,)
 
 
-def admitted(s: SimpleNamespace) -> Slot:
+def admitted(s: Settings) -> Slot:
     """Return the filter of tokens."""
     if s.rollout_rs is None or s.bypass_mode:
         return slot(all_completions)
     return slot(close_to_sampler, bounds=rejection(s.rollout_rs, s.rollout_rs_threshold))
 
 
-def inner(s: SimpleNamespace) -> dict[str, Any]:
+def inner(s: Settings) -> dict[str, Any]:
     """Return the settings of the correction inside policy_loss, by their short names."""
     begin = f"{INNER}."
-    return {key.removeprefix(begin): value for key, value in vars(s).items() if key.startswith(begin)}
+    return {key.removeprefix(begin): value for key, value in s.items() if key.startswith(begin)}
 
 
-def _at_each_step(s: SimpleNamespace) -> tuple[Slot, ...]:
+def _at_each_step(s: Settings) -> tuple[Slot, ...]:
     """Return the weights of loss_mode=bypass_mode. ppo_clip only logs them; the rejection counts in both modes."""
     weights = [weights_of(s)] if weighs(s) else []
     parts = weights if s.loss_type == "reinforce" else []
@@ -61,12 +61,12 @@ def _at_each_step(s: SimpleNamespace) -> tuple[Slot, ...]:
     return tuple(slot(afresh, part=part) for part in parts)
 
 
-def weighs(s: SimpleNamespace) -> bool:
+def weighs(s: Settings) -> bool:
     """Return true if there are weights at all. Without a threshold verl computes none."""
     return s.rollout_is is not None and s.rollout_is_threshold is not None
 
 
-def weights_of(s: SimpleNamespace) -> Slot:
+def weights_of(s: Settings) -> Slot:
     """Return the weights that `rollout_is`, its threshold and rollout_is_batch_normalize define."""
     levels = {"token": token_level, "sequence": sequence_sum_level}
     level = one_of("rollout_is", s.rollout_is, levels)

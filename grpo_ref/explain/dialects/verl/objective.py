@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from math import inf
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from grpo_ref.advantages import (
@@ -25,7 +24,8 @@ from grpo_ref.aggregation import (
     token_sum,
 )
 from grpo_ref.arrays import Array
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, NotExpressed, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, NotExpressed, Objective, one_of
+from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.verl.correction import admitted, corrections, inner
 from grpo_ref.explain.dialects.verl.kernels import (
     FORMS,
@@ -36,24 +36,13 @@ from grpo_ref.explain.dialects.verl.kernels import (
     returned_with_penalty,
 )
 from grpo_ref.explain.dialects.verl.keys import (
-    ABOUT,
-    ALIASES,
-    BEYOND,
     BEYOND_ESTIMATORS,
-    CONCEPTS,
-    DEFAULTS,
-    GROUPS,
-    HOMES,
-    IGNORED,
-    OF_GROUPS,
-    OTHERS,
-    PLACES,
     SUBTRACTED,
 )
 from grpo_ref.explain.dialects.verl.phrases import PHRASES
 from grpo_ref.explain.dialects.verl.traps import TRAPS
-from grpo_ref.explain.dialects.verl.versions import CLUES, VERSIONS
 from grpo_ref.explain.penalty_in_reward import penalized
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_groups
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.recipes import Recipe, Slot, slot
@@ -122,31 +111,31 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
-def _clips(s: SimpleNamespace) -> dict[str, float]:
+def _clips(s: Settings) -> dict[str, float]:
     """Return the widths below and above 1. clip_ratio counts if one of the two is None."""
     low = s.clip_ratio if s.clip_ratio_low is None else s.clip_ratio_low
     high = s.clip_ratio if s.clip_ratio_high is None else s.clip_ratio_high
     return {"clip_low": low, "clip_high": high}
 
 
-def _ratio_clips(s: SimpleNamespace) -> dict[str, float]:
+def _ratio_clips(s: Settings) -> dict[str, float]:
     """Return `_clips` for a clip of the ratio, which never reaches a lower bound below 0."""
     clips = _clips(s)
     return clips | {"clip_low": min(clips["clip_low"], NO_CLIP_LOW)}
 
 
-def _cispo(s: SimpleNamespace) -> Slot:
+def _cispo(s: Settings) -> Slot:
     clips = _clips(s)
     return slot(cispo, min_ratio=max(0.0, 1.0 - clips["clip_low"]), max_ratio=1.0 + clips["clip_high"])
 
 
-def _dro(s: SimpleNamespace) -> Slot:
+def _dro(s: Settings) -> Slot:
     if s.dro_beta is None or s.dro_beta <= 0.0:
         raise ValueError(f"dro_beta: verl has no default for it; give a number > 0, got {s.dro_beta}")
     return slot(squared_ratio, beta=s.dro_beta)
 
 
-def _dppo(s: SimpleNamespace, kernel: Callable[..., Term], **settings: float) -> Slot:
+def _dppo(s: Settings, kernel: Callable[..., Term], **settings: float) -> Slot:
     """Return a DPPO surrogate.
 
     The limit of ± 20 nats applies only to the weight, not to the probabilities.
@@ -157,7 +146,7 @@ def _dppo(s: SimpleNamespace, kernel: Callable[..., Term], **settings: float) ->
     return slot(kernel, **bounds, **limits, **settings)
 
 
-def _clip_cov(s: SimpleNamespace) -> Slot:
+def _clip_cov(s: Settings) -> Slot:
     given = {"share": s.clip_cov_ratio, "cov_low": s.clip_cov_lb, "cov_high": s.clip_cov_ub}
     unset = {"share": 0.0002, "cov_low": 1.0, "cov_high": 5.0}
     covariance = {name: unset[name] if value is None else value for name, value in given.items()}
@@ -165,7 +154,7 @@ def _clip_cov(s: SimpleNamespace) -> Slot:
     return slot(clip_cov, **covariance, **_ratio_clips(s))
 
 
-def _kl_cov(s: SimpleNamespace) -> Slot:
+def _kl_cov(s: Settings) -> Slot:
     share = 0.0002 if s.kl_cov_ratio is None else s.kl_cov_ratio
     _check_share("kl_cov_ratio", share, below=2.0)
     return slot(kl_cov, share=share, coef=1.0 if s.ppo_kl_coef is None else s.ppo_kl_coef)
@@ -177,17 +166,17 @@ def _check_share(key: str, share: float, below: float = math.inf) -> None:
         raise ValueError(f"{key}: expected a number > 0 and < {below}, got {share}")
 
 
-def _dual_clip(s: SimpleNamespace) -> Slot:
+def _dual_clip(s: Settings) -> Slot:
     if s.clip_ratio_c is None:
         return slot(clipped, **_ratio_clips(s))
     return slot(dual_clipped, **_ratio_clips(s), max_ratio=s.clip_ratio_c)
 
 
-def _gspo(s: SimpleNamespace) -> Slot:
+def _gspo(s: Settings) -> Slot:
     return slot(gspo_token, **_ratio_clips(s), max_log_ratio=10.0)
 
 
-def _bypass(s: SimpleNamespace) -> Slot:
+def _bypass(s: Settings) -> Slot:
     kinds = {"ppo_clip": _dual_clip(s), "reinforce": slot(reinforce)}
     surrogate: Slot = one_of("loss_type", inner(s)["loss_type"], kinds)
     return surrogate
@@ -203,7 +192,7 @@ class Mode(NamedTuple):
       limits: limits of the log-ratio after the level, in nats.
     """
 
-    surrogate: Callable[[SimpleNamespace], Slot]
+    surrogate: Callable[[Settings], Slot]
     level: Callable[[Array, Array], Array] = token_level
     aggregate: Slot | None = None
     limits: tuple[float, float] = (-20.0, 20.0)
@@ -231,9 +220,9 @@ MODES = {
 }
 
 
-def _build(s: SimpleNamespace) -> Recipe:
+def _build(s: Settings) -> Recipe:
     mode: Mode = one_of("loss_mode", s.loss_mode, MODES)
-    settings = vars(s)
+    settings = s
     average = one_of("loss_agg_mode", s.loss_agg_mode, AGGREGATES)
     return Recipe(
         reward=_reward(s),
@@ -252,16 +241,16 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _kl_coef(s: SimpleNamespace) -> float:
+def _kl_coef(s: Settings) -> float:
     if not s.use_kl_loss:
         return 0.0
-    coef: float = -s.kl_loss_coef if vars(s)[SUBTRACTED] else s.kl_loss_coef
+    coef: float = -s.kl_loss_coef if s[SUBTRACTED] else s.kl_loss_coef
     return coef
 
 
-def _reward(s: SimpleNamespace) -> Slot:
+def _reward(s: Settings) -> Slot:
     """Return the overlong penalty of the reward manager "dapo". The others do not read its keys."""
-    settings = vars(s)
+    settings = s
     if s.reward_manager != "dapo" or not settings["overlong_buffer_cfg.enable"]:
         return slot(task_reward)
     if s.max_resp_len is None:
@@ -272,7 +261,7 @@ def _reward(s: SimpleNamespace) -> Slot:
     return slot(overlong_in_tokens, buffer=buffer, budget=s.max_resp_len, factor=factor)
 
 
-def _penalty(s: SimpleNamespace) -> Slot:
+def _penalty(s: Settings) -> Slot:
     """Return the penalty. verl reads kl_loss_type only if the loss has a penalty."""
     if not s.use_kl_loss:
         return PENALTIES.get(s.kl_loss_type, PENALTIES["low_var_kl"])
@@ -280,15 +269,15 @@ def _penalty(s: SimpleNamespace) -> Slot:
     return estimator
 
 
-def _advantage(s: SimpleNamespace) -> Slot:
+def _advantage(s: Settings) -> Slot:
     """Return the estimator, with the penalty in the reward. gdpo reads its components, without a penalty."""
     alone = _estimator(s)
     if not _has_penalty_in_reward(s):
         return alone
     penalty: Slot = one_of("kl_penalty", s.kl_penalty, PENALTIES)
-    if vars(s)["kl_ctrl.type"] != "fixed":
+    if s["kl_ctrl.type"] != "fixed":
         raise ValueError(
-            f"kl_ctrl.type: expected 'fixed', got {vars(s)['kl_ctrl.type']!r}; the weight of an adaptive one"
+            f"kl_ctrl.type: expected 'fixed', got {s['kl_ctrl.type']!r}; the weight of an adaptive one"
             " follows the KL of the steps before and cannot be expressed here"
         )
     if s.kl_coef == 0.0 or s.adv_estimator == "gdpo":
@@ -298,7 +287,7 @@ def _advantage(s: SimpleNamespace) -> Slot:
     return slot(penalized, scores=alone, penalty=penalty, kl_coef=s.kl_coef)
 
 
-def _has_penalty_in_reward(s: SimpleNamespace) -> bool:
+def _has_penalty_in_reward(s: Settings) -> bool:
     """Return true if the penalty is in the reward.
 
     Before verl 0.4 there was no key for it (None here): the penalty was either in the reward or in the loss.
@@ -306,7 +295,7 @@ def _has_penalty_in_reward(s: SimpleNamespace) -> bool:
     return bool(not s.use_kl_loss if s.use_kl_in_reward is None else s.use_kl_in_reward)
 
 
-def _estimator(s: SimpleNamespace) -> Slot:
+def _estimator(s: Settings) -> Slot:
     if s.adv_estimator in BEYOND_ESTIMATORS:
         raise NotExpressed("adv_estimator", s.adv_estimator, BEYOND_ESTIMATORS[s.adv_estimator])
     estimators = ESTIMATORS | {"reinforce_plus_plus": slot(discounted, gamma=s.gamma)}
@@ -315,52 +304,13 @@ def _estimator(s: SimpleNamespace) -> Slot:
     return advantage
 
 
-DIALECT = Dialect(
-    name="verl",
-    version="verl 1dda039b (2026-08-22)",
-    defaults=DEFAULTS,
-    build=_build,
-    choices={
-        "adv_estimator": tuple(ESTIMATORS),
-        "norm_adv_by_std_in_grpo": (True, False),
-        "clip_ratio_c": (3.0, NO_DUAL_CLIP),
-        "loss_mode": tuple(mode for mode in MODES if mode not in ("dro", "bypass_mode")),
-        "loss_agg_mode": tuple(AGGREGATES),
-        "use_kl_in_reward": (True, False),
-        "use_kl_loss": (True, False),
-        "kl_loss_type": ("k1", "abs", "k2", "low_var_kl", "k1+", "abs+", "k3+"),
-        "rollout_is": (None, "token", "sequence"),
-        "rollout_is_batch_normalize": (True, False),
-        "filter_groups.enable": (True, False),
-    },
-    others=OTHERS | OF_GROUPS,
-    beyond=BEYOND,
-    aliases=ALIASES,
-    groups=GROUPS,
-    ignored=IGNORED,
-    places=PLACES,
-    always=("adv_estimator",),
-    concepts=CONCEPTS,
-    about=ABOUT,
-    traps=TRAPS,
-    forms=FORMS,
-    words=PHRASES,
-    starts=(
-        r"-m (verl\.trainer\.main_(?!eval|generation)\w+|verl\.experimental\.\S+|(recipe|verl_recipe)\.\S+)",
-        r"(.*/)?verl/trainer/main_(?!eval|generation)\w+\.py",
+DIALECT = dialect_of(
+    __package__,
+    Objective(
+        build=_build,
+        mean=lambda s: "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together",
+        phrases=PHRASES,
+        forms=FORMS,
     ),
-    files={name: {} for name in ("ppo_trainer", "ppo_megatron_trainer", "_generated_ppo_trainer", "config")},
-    started=("python3 -m verl.trainer.main_ppo", "overrides"),
-    homes=HOMES,
-    package="verl",
-    forks="A repository that carries its own verl keeps this name and may compute something else: TinyZero and"
-    " Search-R1 subtract the KL, so that it is maximized, and others took the dual clip out. Look at their"
-    " core_algos.py.",
-    versions=VERSIONS,
-    absent=frozenset({SUBTRACTED}),
-    clues=CLUES,
-    mean=lambda s: "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together",
-    needed={
-        "adv_estimator": "without algorithm.adv_estimator it trains PPO with a critic (GAE), which is not of this family"
-    },
+    TRAPS,
 )

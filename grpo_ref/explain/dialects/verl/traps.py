@@ -1,11 +1,10 @@
 """Traps: configurations of verl with effects that their author is unlikely to expect."""
 
-from types import SimpleNamespace
-
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 
-def _corrects(s: SimpleNamespace) -> bool:
+def _corrects(s: Settings) -> bool:
     """Return true if the trainer is asked for weights or for a rejection."""
     return s.rollout_is is not None or s.rollout_rs is not None
 
@@ -92,9 +91,7 @@ TRAPS = (
     ),
     Trap(
         "rollout.n is 1: the advantage is the raw reward",
-        lambda s, given: (
-            vars(s)["rollout.n"] == 1 and "rollout.n" in given and s.adv_estimator in KEEP_SINGLETONS
-        ),
+        lambda s, given: s["rollout.n"] == 1 and "rollout.n" in given and s.adv_estimator in KEEP_SINGLETONS,
         "With rollout.n = 1 the mean of a group is 0 by definition, and its std is 1. So the advantage is"
         " the raw reward, which reinforce_plus_plus_baseline and gdpo still whiten over the batch.",
         "verl compute_grpo_outcome_advantage, group_mean_std",
@@ -127,7 +124,7 @@ TRAPS = (
     ),
     Trap(
         "rollout.calculate_log_probs is off, so nothing is corrected",
-        lambda s, given: _corrects(s) and not vars(s)["rollout.calculate_log_probs"],
+        lambda s, given: _corrects(s) and not s["rollout.calculate_log_probs"],
         "Without rollout.calculate_log_probs=True the sampler reports no log-probabilities, and nothing"
         " is corrected. There is no error and no warning.",
         "verl v1/trainer_base.py, _compute_advantage",
@@ -151,7 +148,7 @@ TRAPS = (
             s.rollout_rs is not None
             and not s.bypass_mode
             and s.loss_agg_mode == "token-mean"
-            and bool(vars(s)["trainer.use_v1"])
+            and bool(s["trainer.use_v1"])
         ),
         "token-mean divides by the tokens of the batch before the rejection. The more is rejected, the"
         " smaller the step. The legacy trainer divides by the remaining tokens.",
@@ -181,7 +178,7 @@ TRAPS = (
     ),
     Trap(
         "filter_groups tests std == 0, which rounding can break",
-        lambda s, given: vars(s)["filter_groups.enable"],
+        lambda s, given: s["filter_groups.enable"],
         "A group is dropped if np.std of its rewards is exactly 0. Rounding may prevent that: the std of"
         " three times 0.1 is 1e-17, so that group stays. Rewards of 0 and 1 are exact.",
         "verl v1/replay_buffer.py",
@@ -190,7 +187,7 @@ TRAPS = (
     ),
     Trap(
         "overlong_buffer_cfg is ignored unless reward_manager.name=dapo",
-        lambda s, given: vars(s)["overlong_buffer_cfg.enable"] and s.reward_manager != "dapo",
+        lambda s, given: s["overlong_buffer_cfg.enable"] and s.reward_manager != "dapo",
         'Only the reward manager "dapo" reads overlong_buffer_cfg. The default, "naive", does not.',
         "verl experimental/reward_loop/reward_manager",
         {"overlong_buffer_cfg": {"enable": True, "len": 4096}, "reward_kwargs.max_resp_len": 20480},
