@@ -85,12 +85,12 @@ class Snapshot:
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
-        self.words: dict[str, str] = {}
+        self.objective.phrases: dict[str, str] = {}
 
     def put(self, path: str, value: Any) -> None:
         """Take a value apart until every piece is an array, a number, a plain text or sentences."""
         if path.rpartition("/")[2] in SENTENCES and not isinstance(value, Mapping):
-            self.words[path] = text = value if isinstance(value, str) else "\n".join(value)
+            self.objective.phrases[path] = text = value if isinstance(value, str) else "\n".join(value)
             self.values[path] = [f"given: {bool(text)}", *re.findall(DECIMALS, text)]
         elif isinstance(value, list | tuple) and any(not isinstance(item, str) for item in value):
             self.put(path, dict(enumerate(value)))

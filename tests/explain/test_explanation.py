@@ -100,7 +100,7 @@ def test_a_whole_launch_without_the_estimator_is_of_another_family():
 def test_a_version_that_is_not_described_is_told():
     dialect, launch = dialect_of(Launch("rlinf", "", {}, version="0.1"))
     assert dialect is DIALECTS["rlinf"]
-    assert launch.cautions[0].startswith("It asks for version 0.1, which is not described here")
+    assert launch.cautions[0].startswith("RLinf: version '0.1' is not covered")
     assert dialect_of(Launch("trl", "", {}, version="0.18.1"))[0].version == "TRL 0.18.1"
 
 
@@ -109,8 +109,10 @@ FOUND = "keys that change its objective"
 
 def test_a_key_that_has_gone_out_of_use_tells_the_version():
     dialect, launch = dialect_of(Launch("verl", FOUND, {"actor_rollout_ref.actor.ppo_micro_batch_size": 8}))
-    assert dialect.version == "verl 0.2"
-    assert launch.cautions[0] == "It has keys that later versions do not have, so verl 0.2 is explained."
+    assert dialect.version == "verl 0.3.0.post1"
+    assert (
+        launch.cautions[0] == "It has keys that later versions do not have, so verl 0.3.0.post1 is explained."
+    )
 
 
 def test_a_fork_may_compute_something_else_and_that_is_said():
@@ -134,12 +136,12 @@ def test_what_earlier_versions_do_with_the_same_keys_is_told():
     assert launch.cautions == [
         "The file does not state a version. Results for older versions that accept the same keys are in"
         " brackets.",
-        "The file does not state a version. With TRL 0.16 to 0.20, averages are taken over each"
+        "The file does not state a version. With TRL 0.16.0 to 0.21.0, averages are taken over each"
         " micro-batch of"
         " each process, and then over these.",
     ]
     sentence = report(dialect, launch).explanation.paragraph
-    assert "; no KL penalty [TRL 0.16 to 0.18: KL penalty 0.04 (k3)]." in sentence
+    assert "; no KL penalty [TRL 0.16.0 to 0.18.2: KL penalty 0.04 (k3)]." in sentence
     assert sentence.count("[") == 1
     asked = report(DIALECTS["trl"].at("0.18"), replace(launch, version="0.18"))
     assert "; KL penalty 0.04 (k3)." in asked.explanation.paragraph
@@ -164,7 +166,7 @@ def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
     keys = {"algorithm.adv_estimator": "grpo", "rollout.n": 5, "actor.use_kl_loss": True}
     sentence = report(*dialect_of(Launch("verl", FOUND, keys))).explanation.paragraph
     assert sentence.startswith(
-        "PPO-clip 0.2/0.2 with a dual clip at 3, per token [verl 0.1.1 to 0.2: PPO-clip 0.2/0.2 per token];"
+        "PPO-clip 0.2/0.2 with a dual clip at 3, per token [verl 0.1.1 to 0.3.0.post1: PPO-clip 0.2/0.2 per token];"
     )
     assert sentence.endswith(
         "; KL penalty 0.001 (k3) [verl 0.1.1: KL penalty -0.001 (k3)];"
@@ -174,8 +176,11 @@ def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
 
 def test_old_flags_tell_the_version_and_over_what_it_averaged():
     dialect, launch = dialect_of(Launch("openrlhf", FOUND, {"advantage_estimator": "rloo", "dual_clip": 3.0}))
-    assert dialect.version == "OpenRLHF 0.10"
-    assert launch.cautions[0] == "It has keys that later versions do not have, so OpenRLHF 0.10 is explained."
+    assert dialect.version == "OpenRLHF 0.10.1.post2"
+    assert (
+        launch.cautions[0]
+        == "It has keys that later versions do not have, so OpenRLHF 0.10.1.post2 is explained."
+    )
     newer = dialect_of(Launch("openrlhf", FOUND, {"algo.advantage.estimator": "rloo"}))[1].cautions
     assert newer[0] == (
         "The file does not state a version. With OpenRLHF 0.10.2, averages are taken over each micro-batch of"
@@ -362,6 +367,6 @@ def test_without_a_file_that_is_named_only_what_the_line_says_is_told():
     assert explained.explanation.paragraph == (
         "surrogate, corrections, advantages, average, entropy bonus, shaping of the reward, filter of groups"
         " and filter of completions not known (a.yaml not found); KL penalty 0.01 (importance-weighted k3)"
-        " [TRL 0.14 to 0.15: KL penalty 0.01 (k3)]."
+        " [TRL 0.14.0 to 0.15.2: KL penalty 0.01 (k3)]."
     )
     assert Piece("part", "not known (a.yaml = not found)", "surrogate") in pieces(explained)

@@ -80,8 +80,8 @@ def test_recipe_has_a_page(site, name):
 def test_trainer_has_a_page_with_its_keys_and_traps(site, name):
     text = (site.folder / f"trainers/{name}.html").read_text(encoding="utf-8")
     dialect = DIALECTS[name]
-    keys = {*dialect.defaults, *dialect.beyond}
-    assert {key for key in keys if f">{key}<" in text} == keys - dialect.absent
+    keys = {*dialect.keys.defaults, *dialect.keys.inexpressible}
+    assert {key for key in keys if f">{key}<" in text} == keys - dialect.keys.behaviours
     assert [trap.name for trap in dialect.traps if escape(trap.name, quote=False) not in text] == []
 
 

@@ -70,11 +70,13 @@ if __name__ == "__main__":
     theirs = defaults(Path(sys.argv[1]))
     names = set(theirs) | of_transformers()
     problems = [f"{name}: not known" for name in sorted(names) if DIALECT.key(name) is None]
-    for name, ours in ((key, value) for key, value in DIALECT.defaults.items() if key not in DIALECT.absent):
+    for name, ours in (
+        (key, value) for key, value in DIALECT.keys.defaults.items() if key not in DIALECT.keys.behaviours
+    ):
         default = RESOLVED.get(name, theirs.get(name, "no such key"))
         if default != ours:
             problems.append(f"{name}: the default is {default!r}, not {ours!r}")
-    for name in sorted((DIALECT.others | set(DIALECT.beyond)) - names - BEFORE):
+    for name in sorted((DIALECT.keys.harmless | set(DIALECT.keys.inexpressible)) - names - BEFORE):
         problems.append(f"{name}: ms-swift has no such key")
     print("\n".join(problems) or f"all {len(names)} arguments are known")
     sys.exit(bool(problems))

@@ -71,12 +71,16 @@ def main(sources: Path) -> int:
     names, own = parsed(sources)
     found = classes(sources)
     theirs = {key: default for name in names for key, default in keys(found, name)} | own
-    ours = {*DIALECT.defaults, *DIALECT.others, *DIALECT.beyond} - DIALECT.absent
+    ours = {
+        *DIALECT.keys.defaults,
+        *DIALECT.keys.harmless,
+        *DIALECT.keys.inexpressible,
+    } - DIALECT.keys.behaviours
     problems = [f"unknown here: {key}" for key in theirs if DIALECT.key(key) is None]
     problems += [f"not Open Instruct's: {key}" for key in sorted(ours - set(theirs))]
     problems += [
         f"default of {key}: {theirs[key]!r}, here {default!r}"
-        for key, default in DIALECT.defaults.items()
+        for key, default in DIALECT.keys.defaults.items()
         if key in theirs and theirs[key] != default
     ]
     print("\n".join([*problems, f"{len(theirs)} keys, {len(problems)} problems"]))

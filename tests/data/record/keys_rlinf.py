@@ -45,7 +45,7 @@ def read_in_code(sources: Path) -> set[str]:
     """The keys that the actors read."""
     texts = [(sources / "rlinf" / "workers" / name).read_text(encoding="utf-8") for name in ACTORS]
     keys = {one or other for text in texts for one, other in READ.findall(text)}
-    return keys - {"get"} - DIALECT.groups - DIALECT.ignored
+    return keys - {"get"} - DIALECT.keys.groups - DIALECT.keys.ignored
 
 
 def problem_of(config: dict[str, Any]) -> str:

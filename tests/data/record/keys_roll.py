@@ -77,7 +77,7 @@ def main() -> int:
         theirs |= {f"{group}.{key}": value for key, value in fields(known, name)}
     names = set(theirs) | of_examples(sources)
     problems = [f"{name}: not known" for name in sorted(names) if DIALECT.key(name) is None]
-    for name, ours in DIALECT.defaults.items():
+    for name, ours in DIALECT.keys.defaults.items():
         if not name.startswith(FREE) and OURS.get(name, theirs.get(name, math.nan)) != ours:
             problems.append(f"{name}: the default is {theirs.get(name)!r}, not {ours!r}")
     print("\n".join(problems) or f"all {len(names)} keys are known")

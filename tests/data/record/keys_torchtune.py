@@ -52,12 +52,12 @@ def main(sources: Path) -> int:
     """The number of problems, at most 1."""
     known = {key for place in (RECIPES, WORKERS) for path in sources.glob(place) for key in read_keys(path)}
     known |= {key for path in LOSSES for key in arguments(sources / path)}
-    files = [sources / "recipes/configs/dev" / f"{name}.yaml" for name in DIALECT.files]
+    files = [sources / "recipes/configs/dev" / f"{name}.yaml" for name in DIALECT.program.files]
     configs = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in files}
     known |= {key for config in configs.values() for key in flat(config)}
     problems = [f"{key}: not known" for key in sorted(known) if not _is_known(key, known)]
     for name, config in configs.items():
-        whole, short = DIALECT.recipe(**config), DIALECT.recipe(**DIALECT.files[name])
+        whole, short = DIALECT.recipe(**config), DIALECT.recipe(**DIALECT.program.files[name])
         problems += [f"{name}: the file says {whole}, and its entry {short}"] if whole != short else []
     print(*(problems or [f"all {len(known)} keys and {len(files)} files are known"]), sep="\n")
     return 1 if problems else 0
@@ -66,7 +66,7 @@ def main(sources: Path) -> int:
 def _is_known(key: str, all_keys: set[str]) -> bool:
     """Whether the dialect has a key; a group is known if all that is in it is."""
     below = [other for other in all_keys if other.startswith(f"{key}.")]
-    return DIALECT.key(key) is not None or bool(below and key in DIALECT.groups | DIALECT.ignored)
+    return DIALECT.key(key) is not None or bool(below and key in DIALECT.keys.groups | DIALECT.keys.ignored)
 
 
 if __name__ == "__main__":

@@ -34,22 +34,22 @@ def main() -> int:
 
     if trl.__version__ != VERSION:
         sys.exit(f"this reads TRL {VERSION}, not {trl.__version__}")
-    known = {*DIALECT.defaults, *DIALECT.aliases, *DIALECT.others, *DIALECT.beyond}
+    known = {*DIALECT.keys.defaults, *DIALECT.keys.names, *DIALECT.keys.harmless, *DIALECT.keys.inexpressible}
     configured = {field.name: default(field) for field in fields(trl.GRPOConfig)}
     arguments = set(inspect.signature(trl.GRPOTrainer.__init__).parameters) - {"self"}
     command_line = {field.name for kind in (trl.ModelConfig, trl.ScriptArguments) for field in fields(kind)}
     problems = [f"{key}: not known" for key in sorted({*configured, *arguments, *command_line} - known)]
     given = {
-        DIALECT.key(key) or key: value for key, value in configured.items() if key not in DIALECT.aliases
+        DIALECT.key(key) or key: value for key, value in configured.items() if key not in DIALECT.keys.names
     }
-    for key, value in DIALECT.defaults.items():
+    for key, value in DIALECT.keys.defaults.items():
         if key not in OURS and given.get(key, MISSING) != value:
             problems.append(f"{key}: the default is {given.get(key, 'missing')!r}, not {value!r}")
     theirs = {*configured, *arguments, *command_line, *OURS, *COMMAND_LINE, *MISTAKEN}
     problems += [f"{key}: TRL has no such key" for key in sorted(known - theirs)]
     own = {field.name: default(field) for field in fields(GMPOConfig)}
     changed = {key: value for key, value in own.items() if configured[key] != value}
-    if changed != DIALECT.variants["trainer", GMPO]:
+    if changed != DIALECT.keys.variants["trainer", GMPO]:
         problems.append(f"GMPOConfig changes {changed}")
     print(*(problems or [f"all {len(configured)} keys of GRPOConfig are known"]), sep="\n")
     return 1 if problems else 0

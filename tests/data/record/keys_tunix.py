@@ -66,7 +66,7 @@ def main(sources: Path) -> int:
     scripts = sorted(path for pattern in SCRIPTS for path in sources.glob(pattern))
     told = {path: problem_of(path, sources) for path in [*files, *scripts]}
     problems += [f"{path.relative_to(sources)}: {why}" for path, why in told.items() if why]
-    for name, keys in DIALECT.files.items():
+    for name, keys in DIALECT.program.files.items():
         whole = configs[sources / "tunix/cli" / f"{name}.yaml"]
         differs = DIALECT.recipe(**whole) != DIALECT.recipe(**keys)
         problems += [f"{name}: the file says other than its entry"] if differs else []

@@ -62,14 +62,14 @@ def functions(checkout: str, commit: str) -> dict[str, Any]:
 
 def losses(dialect: Any, theirs: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """The keys, and the loss with its gradient here and there, for all keys that the month takes."""
-    coef = "kl_coef" if "kl_loss_coef" in dialect.absent else "kl_loss_coef"
+    coef = "kl_coef" if "kl_loss_coef" in dialect.keys.behaviours else "kl_loss_coef"
     for keys in SETTINGS:
         try:
             recipe = dialect.recipe(**keys, **{coef: 0.0})
         except ValueError:
             continue
         ours = policy_loss(NEW, ADVANTAGES, MASK, recipe=recipe, old_log_probs=OLD)
-        settings = {**dialect.defaults, **keys}
+        settings = {**dialect.keys.defaults, **keys}
         yield str(keys), [ours.loss, *ours.gradient.ravel()], _theirs(theirs["compute_policy_loss"], settings)
 
 
@@ -93,8 +93,8 @@ INPUTS = {"log_probs": NEW, "old_log_probs": OLD, "advantages": ADVANTAGES, "mas
 
 def penalties(dialect: Any, theirs: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """The values of each penalty in the loss here and there, far from the reference too."""
-    key = "kl_penalty" if "kl_loss_type" in dialect.absent else "kl_loss_type"
-    switch = {} if "use_kl_loss" in dialect.absent else {"use_kl_loss": True}
+    key = "kl_penalty" if "kl_loss_type" in dialect.keys.behaviours else "kl_loss_type"
+    switch = {} if "use_kl_loss" in dialect.keys.behaviours else {"use_kl_loss": True}
     kl = theirs.get("compute_kl") or theirs["kl_penalty"]
     for name in ("kl", "abs", "mse", "low_var_kl"):
         recipe = dialect.recipe(**{key: name}, **switch)

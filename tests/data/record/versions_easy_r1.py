@@ -49,10 +49,10 @@ def differences(dialect: Dialect, theirs: dict[str, Any]) -> list[str]:
     named = {dialect.key(key): value for key, value in theirs.items()}
     for key in HISTORY.keys() - APART:
         has = key in named
-        if has == (key in dialect.absent):
+        if has == (key in dialect.keys.behaviours):
             told.append(f"{key} is {'there' if has else 'not there'}")
-        elif has and named[key] != dialect.defaults[key]:
-            told.append(f"{key} is {named[key]!r}, and {dialect.defaults[key]!r} here")
+        elif has and named[key] != dialect.keys.defaults[key]:
+            told.append(f"{key} is {named[key]!r}, and {dialect.keys.defaults[key]!r} here")
     return told + [f"{key} is not known" for key in theirs if dialect.key(key) is None]
 
 

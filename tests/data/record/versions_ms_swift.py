@@ -41,8 +41,8 @@ def differences(dialect: Dialect, theirs: dict[str, Any]) -> list[str]:
     for key in HISTORY.keys() - APART:
         if (key in theirs) != (dialect.key(key) is not None):
             told.append(f"{key} is {'there' if key in theirs else 'not there'}")
-        elif key in theirs and theirs[key] != dialect.defaults[key] and key not in OWN:
-            told.append(f"{key} is {theirs[key]!r}, and {dialect.defaults[key]!r} here")
+        elif key in theirs and theirs[key] != dialect.keys.defaults[key] and key not in OWN:
+            told.append(f"{key} is {theirs[key]!r}, and {dialect.keys.defaults[key]!r} here")
     for key in {*WENT, *CAME}:
         if (key in theirs) == (key in dialect.foreign):
             told.append(f"{key} is {'there' if key in theirs else 'not there'}")

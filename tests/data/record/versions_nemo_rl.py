@@ -40,10 +40,10 @@ def differences(dialect: Dialect, theirs: Mapping[str, Any]) -> list[str]:
     """What a version has otherwise than its dialect."""
     told = []
     for key in HISTORY.keys() - APART:
-        if (key in theirs) == (key in dialect.absent):
+        if (key in theirs) == (key in dialect.keys.behaviours):
             told.append(f"{key} is {'there' if key in theirs else 'not there'}")
-        elif key in theirs and key not in FOLLOWED and theirs[key] != dialect.defaults[key]:
-            told.append(f"{key} is {theirs[key]!r}, and {dialect.defaults[key]!r} here")
+        elif key in theirs and key not in FOLLOWED and theirs[key] != dialect.keys.defaults[key]:
+            told.append(f"{key} is {theirs[key]!r}, and {dialect.keys.defaults[key]!r} here")
     return told + [
         f"{key} is not known" for key in theirs if dialect.key(f"grpo.{key}") is None is dialect.key(key)
     ]

@@ -43,8 +43,8 @@ def differences(dialect: Dialect, theirs: dict[str, Any]) -> list[str]:
         key = dialect.key(flag)
         if key is None or flag in dialect.foreign:
             told.append(f"{flag} is not known")
-        elif key in HISTORY and _meant(key, default) != dialect.defaults[key]:
-            told.append(f"{flag} is {default!r}, and {dialect.defaults[key]!r} here")
+        elif key in HISTORY and _meant(key, default) != dialect.keys.defaults[key]:
+            told.append(f"{flag} is {default!r}, and {dialect.keys.defaults[key]!r} here")
     return told
 
 

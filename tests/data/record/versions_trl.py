@@ -34,10 +34,10 @@ def differences(dialect: Dialect, theirs: dict[str, Any]) -> list[str]:
     told = []
     for key in HISTORY:
         has = key in theirs
-        if has != (key not in dialect.absent):
+        if has != (key not in dialect.keys.behaviours):
             told.append(f"{key} is {'there' if has else 'not there'}")
-        elif has and key not in APART and theirs[key] != dialect.defaults[key]:
-            told.append(f"{key} is {theirs[key]!r}, and {dialect.defaults[key]!r} here")
+        elif has and key not in APART and theirs[key] != dialect.keys.defaults[key]:
+            told.append(f"{key} is {theirs[key]!r}, and {dialect.keys.defaults[key]!r} here")
     return told
 
 

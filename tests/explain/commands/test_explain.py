@@ -71,7 +71,7 @@ def test_versions_are_told_and_compared():
     shown = run("trl", "num_generations=4", "--diff", "0.18", "1.16.0").output
     assert "2 differences: together the gradient on a typical batch differs by" in shown
     assert "kl_coef (2% of the gradient)" in shown
-    shown = run("openrlhf", "actor.eps_clip=0.2", "--diff", "0.10.2", "0.11", "--plain").output
+    shown = run("openrlhf", "actor.eps_clip=0.2", "--diff", "0.10.2", "3c3be623", "--plain").output
     assert (
         "Every average is taken over\nA each micro-batch of each rank, and then over these\nB the batch"
         in shown
@@ -104,7 +104,7 @@ MISTAKES = {
     "no dialect and no file": (["trk", "beta=1"], "trk is neither a file nor KEY=VALUE"),
     "no file": (["trl", "nowhere.yaml"], "nowhere.yaml is neither a file nor KEY=VALUE"),
     "nothing": ([], "expected a file, a launch line, or the name of a trainer with its keys"),
-    "a version": (["trl", "beta=1", "--version", "0.1"], "version '0.1' is not described here"),
+    "a version": (["trl", "beta=1", "--version", "0.1"], "version '0.1' is not covered"),
     "three": (["trl grpo --beta 1", "trl grpo --beta 2", "trl grpo --beta 3"], "two to compare, got 3"),
     "keys of nobody": (["lr=1"], "no trainer is known by these keys (lr, ...)"),
 }
