@@ -141,6 +141,7 @@ def make_cases() -> dict[str, Keys]:
                 "vllm_importance_sampling_correction": False,
                 **TWICE,
             },
+            "vllm_offmask": {"_vllm": True, "off_policy_mask_threshold": 0.05, **TWICE},
             "vllm_nan_offmask": {"_tables": "nan", "_vllm": True, "off_policy_mask_threshold": 0.05, **TWICE},
         }
         for mode in MODES:
