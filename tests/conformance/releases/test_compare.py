@@ -26,6 +26,7 @@ DIFFERENCES = {
     "rounding": ([A], [[[1.0, 2.0], [0.0, 4.0002]]], None),
     "one number of four": ([A], [[[1.0, 2.0], [0.0, 3.0]]], Difference(0.25, None)),
     "the largest batch counts": ([A, A], [A, [[1.0, 2.0], [0.0, 2.0]]], Difference(0.5, None)),
+    "the first batch differs most": ([[[4.0]], [[4.0]]], [[[2.0]], [[3.0]]], Difference(0.5, None)),
     "twice, in both batches": (
         [[[1.0, 3.0]], [[5.0, 0.0]]],
         [[[2.0, 6.0]], [[10.0, 0.0]]],
