@@ -29,6 +29,21 @@ CONCEPTS = {
     DIVISOR: "This is the length in tokens that a constant denominator divides by, `max_length` elsewhere here.",
 }
 """Settings that have different keys in each trainer and are not part of a recipe, with a sentence on their effect."""
+UNITS = {
+    "budget": "The generation budget: the largest number of tokens of a completion.",
+    "characters": "A number of characters of a text.",
+    "coefficient": "A weight of a term, a factor or an exponent.",
+    "count": "A number of prompts, completions, batches, passes or devices.",
+    "discount": "A factor for each step along the tokens.",
+    "nats": "A log-probability, a log-ratio, a divergence or an entropy.",
+    "probability": "A probability, or a difference of two probabilities.",
+    "ratio": "A ratio of probabilities, or the distance of such a ratio from 1.",
+    "reward": "A reward, or an advantage.",
+    "share": "A part of a whole, from 0 to 1.",
+    "temperature": "The temperature of a softmax, or the steepness of a gate.",
+    "tokens": "A number of tokens, other than the generation budget.",
+}
+"""Units of numbers in keys and in settings of kernels. A number is never tried for a key of another unit."""
 NO_CLIP_LOW = math.nextafter(1.0, 0.0)
 """Replacement for a lower clip width of 1 or more, which trainers accept. No ratio reaches this bound."""
 FLOAT32 = 2.0**-22
@@ -49,6 +64,9 @@ class Key:
       choices: its values, if it has only a few. `convert` tries them all.
       concept: the setting of `CONCEPTS` that the key holds, or "".
       needs: another key that must be true; otherwise this key does nothing.
+      unit: names of `UNITS`, with a space between them if the unit depends on other keys. `convert` tries only numbers
+        of these units.
+      together: values of other keys without which this number does nothing. `convert` sets them with the number.
       derived_from: the key from which the trainer computes this one. The trainer refuses both together, but
         the log of a run holds both.
       renamed: pairs of an old and a new name of a value. A third item is the only alias under which the old name counts.
@@ -65,6 +83,8 @@ class Key:
     choices: tuple[Any, ...] = ()
     concept: str = ""
     needs: str = ""
+    unit: frozenset[str] = frozenset()
+    together: Mapping[str, Any] = field(default_factory=dict)
     derived_from: str = ""
     renamed: tuple[tuple[Any, ...], ...] = ()
     written: bool = False
