@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from grpo_ref.explain.dialect import BONUS, COMPLETIONS, CONCEPTS, DIVISOR, Dialect, flat
+from grpo_ref.explain.facts import Fact, facts
 from grpo_ref.explain.gradient_change import change
 from grpo_ref.explain.phrases import joined, sentences
 from grpo_ref.explain.shared_traps import SHARED_TRAPS
 from grpo_ref.explain.trap import Trap, sprung
-from grpo_ref.explain.understanding import Unsure
+from grpo_ref.explain.understanding import NOT_FOUND, Unsure, unsettled
 from grpo_ref.recipes import Recipe, Slot
 
 NEGLIGIBLE = 0.005
@@ -62,6 +63,7 @@ class Explanation(NamedTuple):
       keys: each given key with its value and a sentence on its effect here.
       traps: the traps that the configuration falls into; the one that changes the gradient most first.
       entropy_coef: the weight of the entropy bonus, which is not a part of a recipe.
+      facts: the parts in phrases, each with its evidence.
     """
 
     recipe: Recipe
@@ -71,6 +73,7 @@ class Explanation(NamedTuple):
     keys: list[tuple[str, Any, str]]
     traps: list[Warned]
     entropy_coef: float
+    facts: list[Fact]
 
 
 def explain(
@@ -98,8 +101,9 @@ def explain(
         mean=dialect.objective.mean(dialect.settings(config)),
         parts=_parts(recipe),
         keys=keys,
-        traps=sorted(_warnings(dialect, config, recipe, unsure), key=lambda warned: -warned.change),
+        traps=sorted(_warnings(dialect, config, recipe, unsure, others), key=lambda warned: -warned.change),
         entropy_coef=dialect.concept(BONUS, config, 0.0),
+        facts=facts(dialect, flat(config), *_phrases(dialect, config, unsure, others), unsure),
     )
 
 
@@ -117,14 +121,35 @@ def in_words(
       unsure: keys that are absent from `config` because their values are unknown.
       others: other versions that the file may be written for. Where they differ, the sentence names both.
     """
+    said, spans = _phrases(dialect, config, unsure, others)
+    parts = [_with_others(said[part], spans[part]) for part in said]
+    return joined([*parts, _given(dialect, config, unsure)])
+
+
+def _phrases(
+    dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure], others: Sequence[Dialect]
+) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return a phrase for each part, and for each part the other phrases with the span of releases that have them."""
     said = _said(dialect, config, unsure)
-    spans: dict[str, dict[str, list[Dialect]]] = {part: {} for part in said}
+    releases: dict[str, dict[str, list[Dialect]]] = {part: {} for part in said}
     for other in others:
         if differs(other, dialect, config):
             for part, text in _said(other, config, unsure).items():
                 if text != said[part]:
-                    spans[part].setdefault(text, []).append(other)
-    return joined(_with_others(said[part], spans[part]) for part in said)
+                    releases[part].setdefault(text, []).append(other)
+    return said, {
+        part: {text: span(each) for text, each in texts.items()} for part, texts in releases.items()
+    }
+
+
+def _given(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure]) -> str:
+    """Name the keys of the launch itself, if parts are unknown because a file is missing: "given: beta = 0.01"."""
+    if not any(each.value.text == NOT_FOUND for each in unsure):
+        return ""
+    keys = [
+        f"{key} = {value}" for key, value in flat(config).items() if dialect.key(key) in dialect.keys.table
+    ]
+    return f"given: {', '.join(keys)}" if keys else ""
 
 
 def takes(dialect: Dialect, config: Mapping[str, Any]) -> bool:
@@ -144,13 +169,12 @@ def differs(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> bool
     return bonuses[0] != bonuses[1] or not change(theirs, ours) < NEGLIGIBLE
 
 
-def _with_others(ours: str, spans: Mapping[str, Sequence[Dialect]]) -> str:
+def _with_others(ours: str, spans: Mapping[str, str]) -> str:
     """Add to the description of a part the versions in which it differs, in brackets."""
-    named = {text: span(versions) for text, versions in spans.items()}
     if not ours:
-        return ", ".join(f"{text} with {versions} only" for text, versions in named.items())
-    told = [f"{versions}: {text or 'none'}" for text, versions in named.items()]
-    return f"{ours} [{'; '.join(told)}]" if told else ours
+        return ", ".join(f"{text} with {versions} only" for text, versions in spans.items())
+    others = [f"{versions}: {text or 'none'}" for text, versions in spans.items()]
+    return f"{ours} [{'; '.join(others)}]" if others else ours
 
 
 def span(versions: Sequence[Dialect]) -> str:
@@ -180,21 +204,47 @@ def _said(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure])
 
 
 def _warnings(
-    dialect: Dialect, config: Mapping[str, Any], recipe: Recipe, unsure: Sequence[Unsure]
+    dialect: Dialect,
+    config: Mapping[str, Any],
+    recipe: Recipe,
+    unsure: Sequence[Unsure],
+    others: Sequence[Dialect],
 ) -> Iterator[Warned]:
-    """Yield the warnings: the traps of the trainer, and the shared traps."""
+    """Yield the warnings that are certain: the traps of the trainer, and the shared traps.
+
+    A trap that only some of the possible releases have is no warning.
+    """
     is_known = not any(COMPLETIONS in each.parts for each in unsure)
     size = dialect.concept(COMPLETIONS, config) if is_known else None
-    for trap in sprung(dialect.traps, dialect.settings(config), dialect.given(config)):
+    unknown = _unknown_keys(dialect, config, unsure)
+    doubted = {part for each in unsure for part in each.parts}
+    candidates = [other for other in others if takes(other, config)]
+    for trap in sprung(dialect.traps, dialect.settings(config, unknown), dialect.given(config)):
         outside = _recipe(dialect, _outside(dialect, config, trap))
         if _rests_on(dialect, trap, recipe.differences(outside) if outside else {}, unsure):
             continue
-        yield Warned(trap.name, trap.text, trap.source, _change(recipe, outside, size))
+        if all(_has_trap(other, trap, config) for other in candidates):
+            yield Warned(trap.name, trap.text, trap.source, _change(recipe, outside, size))
     for common in SHARED_TRAPS:
-        if common.holds(recipe, size):
+        if not common.holds(recipe, size) or doubted & {*recipe.differences(common.instead(recipe))}:
+            continue
+        if all(common.holds(other.recipe(**config), size) for other in candidates):
             yield Warned(
                 common.name, common.text, common.source, _change(recipe, common.instead(recipe), size)
             )
+
+
+def _unknown_keys(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure]) -> set[str]:
+    """Return the keys whose value in the settings is only an assumption."""
+    missing = [each.key for each in unsure if each.value.text == NOT_FOUND]
+    holes = {name for each in unsure if (name := dialect.key(each.key)) is not None}
+    return holes | unsettled(dialect, config, missing)
+
+
+def _has_trap(other: Dialect, trap: Trap, config: Mapping[str, Any]) -> bool:
+    """Return true if a configuration falls into this trap in another release too."""
+    names = {each.name for each in sprung(other.traps, other.settings(config), other.given(config))}
+    return trap.name in names
 
 
 def _rests_on(dialect: Dialect, trap: Trap, changed: Mapping[str, Any], unsure: Sequence[Unsure]) -> bool:

@@ -128,6 +128,8 @@ class Keys:
       sections: each group that is read only if a key has a value, with that key and value.
       variants: pairs of a key and a value, each with the defaults that change with it.
       hyphens: true if names may be written with "-" in place of "_".
+      schedule: keys of the batch, of staleness, sampling and rewards, each with its default if it has one; see
+        `grpo_ref.explain.schedule`.
     """
 
     table: Mapping[str, Key]
@@ -140,6 +142,7 @@ class Keys:
     sections: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
     variants: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
     hyphens: bool = False
+    schedule: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @cached_property
     def defaults(self) -> Mapping[str, Any]:
@@ -210,9 +213,10 @@ class Program:
       package: name under which the trainer is installed.
       module: name under which it is imported, if that differs.
       starts: patterns of commands that start it: `-m module`, a script's path, or two words.
+      scripts: names of its own scripts that other projects use too. They count if the keys identify the trainer.
       command: the command that `convert` writes.
       style: "flags" or "overrides", the arguments of that command.
-      defaults_by_command: commands that start it with other defaults. Given keys override them.
+      defaults_by_command: commands or names of scripts that start it with other defaults. Given keys override them.
       files: names of its own configuration files, each with the keys that differ from the defaults.
       classes: its configuration classes, as patterns of their full names, each with the keys that the class sets.
       signs: keys of which at least one must be present before keys alone identify the trainer.
@@ -224,6 +228,7 @@ class Program:
     package: str = ""
     module: str = ""
     starts: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
     command: str = ""
     style: str = "overrides"
     defaults_by_command: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -6,18 +6,20 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from grpo_ref.explain import Dialect, Explanation, Understood, explain, understood
-from grpo_ref.explain.description import NEGLIGIBLE, Part, differs, span, takes
-from grpo_ref.explain.dialect import numbered
+from grpo_ref.explain.description import NEGLIGIBLE, Part, span
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.launch import Launch
+from grpo_ref.explain.schedule import Line, schedule
 from grpo_ref.explain.understanding import NOT_FOUND, doubts_of_groups, refuse_if_nothing_is_left, unread
+from grpo_ref.explain.version import choose_version
 from grpo_ref.recipes import Recipe
 
 LOSS = "loss = -Σ W (c s(r, A) - β d)"
 """The four lines of `grpo_ref.loss` as one formula."""
 SIGNS = {"surrogate": "s", "advantage": "A", "aggregate": "W", "penalty": "d", "correction": "c"}
+MOST_NAMED = 8
+"""Largest number of unknown keys that are named without --all."""
 OWN_PROGRAM = "is a custom script. It may override settings that are not listed here."
-NO_VERSION = "No described version has all of its keys, so the file is for a fork."
 
 
 class Piece(NamedTuple):
@@ -44,6 +46,7 @@ class Report(NamedTuple):
       found: its keys, sorted.
       explanation: the objective that the keys compute.
       others: other versions that the file may be written for, if it does not state one.
+      schedule: updates per batch, staleness, sampling and rewards, as far as the launch gives them.
     """
 
     dialect: Dialect
@@ -51,6 +54,7 @@ class Report(NamedTuple):
     found: Understood
     explanation: Explanation
     others: Sequence[Dialect] = ()
+    schedule: Sequence[Line] = ()
 
     @property
     def recipe(self) -> Recipe:
@@ -80,88 +84,14 @@ class Report(NamedTuple):
 
 
 def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
-    """Return the dialect of a launch in the requested version, or else the newest version with all its keys.
-
-    Args:
-      launch: the launch as it was read. Notes are added if its version is not described, or not stated.
-    """
-    dialect, found = _versioned(launch)
-    return dialect, replace(found, cautions=[*dict.fromkeys([*launch.cautions, *found.cautions])])
-
-
-def _versioned(launch: Launch) -> tuple[Dialect, Launch]:
-    """Return the dialect in the version of a launch, and the launch with cautions about the version."""
-    dialect = DIALECTS[launch.trainer]
-    try:
-        if launch.version:
-            return dialect.at(launch.version), replace(launch, cautions=[])
-    except ValueError as error:
-        note = f"{error}. {dialect.version} is explained."
-        return dialect, replace(launch, cautions=[note])
-    if not launch.why:
-        return dialect, launch
-    forks = [dialect.program.forks] if dialect.program.forks else []
-    fitting = _fitting(dialect, launch.keys)
-    if not fitting:
-        return dialect, replace(launch, cautions=[f"{NO_VERSION} {dialect.version} is explained.", *forks])
-    told = _taken(fitting, launch.keys)
-    found, before = told[-1], told[:-1]
-    why = (
-        "It has keys that later versions do not have" if found is fitting[-1] else "Later versions refuse it"
+    """Return the dialect of a launch in the release that `choose_version` finds, and the launch with its cautions."""
+    version = choose_version(launch)
+    return version.dialect, replace(
+        launch,
+        cautions=[*dict.fromkeys([*launch.cautions, *version.cautions])],
+        candidates=version.candidates,
+        known_by=version.known_by,
     )
-    notes = [] if found is dialect else [f"{why}, so {found.version} is explained."]
-    notes += _otherwise(found, before, launch.keys)
-    return found, replace(launch, cautions=[*notes, *forks])
-
-
-def _others(dialect: Dialect, launch: Launch) -> list[Dialect]:
-    """Return the earlier versions that a file without a stated version may be written for."""
-    if launch.version or not launch.why:
-        return []
-    fitting = _fitting(DIALECTS[launch.trainer], launch.keys)
-    *before, found = _taken(fitting, launch.keys) if fitting else [dialect]
-    return [each.lenient() for each in before] if found.version == dialect.version else []
-
-
-def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
-    """Return the versions that have all keys of a file, up to the version that an obsolete key indicates."""
-    fitting = dialect.fitting(keys)
-    told = [
-        dialect.history.clues[name] for key in keys if (name := key.split(".")[-1]) in dialect.history.clues
-    ]
-    newest = min(map(numbered, told), default=None)
-    if newest is None:
-        return fitting
-    return [each for each in fitting if () < numbered(each.first or each.release) <= newest]
-
-
-def _taken(fitting: list[Dialect], keys: Mapping[str, Any]) -> list[Dialect]:
-    """Return the versions up to the newest one that accepts a file; all of them if each one refuses it."""
-    newest = fitting[-1]
-    config = understood(newest, keys, strict=False, forked=True).config
-    for count in range(len(fitting), 0, -1):
-        if takes(fitting[count - 1], config):
-            return fitting[:count]
-    return fitting
-
-
-def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on what earlier versions with all of these keys compute differently, and how they average."""
-    dialect, before = dialect.lenient(), [each.lenient() for each in before]
-    config = understood(dialect, keys, strict=False, forked=True).config
-    if any(differs(each, dialect, config) for each in before):
-        yield (
-            "The file does not state a version. Results for older versions that accept the same keys are in"
-            " brackets."
-        )
-    spans: dict[str, list[Dialect]] = {}
-    for each in before:
-        mean = each.objective.mean(each.settings(config)) if takes(each, config) else ""
-        if mean != dialect.objective.mean(dialect.settings(config)):
-            spans.setdefault(mean, []).append(each)
-    for mean, versions in spans.items():
-        if mean:
-            yield f"The file does not state a version. With {span(versions)}, averages are taken over {mean}."
 
 
 def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bool = True) -> Report:
@@ -187,17 +117,20 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
         named = ", ".join([*launch.keys][:5])
         raise ValueError(f"{dialect.version}: none of its keys that matter is there, but {named}")
     missing = [about for key, about in dialect.keys.required.items() if key not in matters]
-    if launch.is_whole and missing:
+    if launch.is_whole and missing and not launch.missing:
         raise ValueError(f"{dialect.name}: {missing[0]}")
     if launch.why:
         refuse_if_nothing_is_left(dialect, found)
         found.unsure.extend(doubts_of_groups(dialect, found, launch.program, is_sure=launch.is_sure))
-    others = _others(dialect, launch)
+    others = () if launch.version else launch.candidates
     explanation = explain(dialect, found.config, found.unsure, others)
     own = [f"{launch.program} {OWN_PROGRAM}"] if launch.program else []
-    launch = replace(launch, cautions=[*own, *launch.cautions, *_stopped(today, found.config)])
+    launch = replace(
+        launch, cautions=[*own, *launch.cautions, *([] if launch.missing else _stopped(today, found.config))]
+    )
     parts = [_doubted(dialect, found, part) for part in explanation.parts]
-    return Report(dialect, launch, found, explanation._replace(parts=parts), others)
+    lines = schedule(dialect, found.config, launch.keys, bool(launch.missing))
+    return Report(dialect, launch, found, explanation._replace(parts=parts), others, lines)
 
 
 def _stopped(dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
@@ -213,29 +146,26 @@ def _stopped(dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _doubted(dialect: Dialect, found: Understood, part: Part) -> Part:
-    """Return the part, or "not known" if the key that chooses it has an unknown value or belongs to a fork."""
+    """Return the part, or "not known" if it depends on a key with an unknown value or effect."""
     names = {part.name, *("kl_coef", "penalty_aggregate")[: 2 * (part.name == "penalty")]}
-    for key, value, parts in found.unsure:
-        chooses = (
-            dialect.key(key) in {*dialect.keys.choices, *dialect.keys.inexpressible} or key in found.strangers
-        )
-        chooses = chooses or value.text == NOT_FOUND
-        if names & {*parts} and chooses:
-            return Part(part.name, f"not known ({key} = {value.text})", "", "")
-    return part
+    reasons = [each.reason for each in found.unsure if names & {*each.parts}]
+    return Part(part.name, f"not known ({reasons[0]})", "", "") if reasons else part
 
 
 def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:
-    """Yield the pieces of the report: sentence, formula, warnings, parts, keys.
+    """Yield the pieces of the report: sentence, warnings, what is unknown, schedule, formula, parts, keys.
 
     Args:
       told: the report.
-      everything: if true, keys without effect are listed; otherwise they are only counted.
+      everything: if true, unknown keys and keys without effect are listed; otherwise they are only named or counted.
     """
-    found, explanation = told.found, told.explanation
-    yield from _first(told)
-    yield from _formula(explanation)
+    explanation = told.explanation
+    yield Piece("heading", f"{told.dialect.version} computes")
+    yield Piece("paragraph", explanation.paragraph)
     yield from _warnings(explanation)
+    yield from _unknown(told, everything)
+    yield from _context(told)
+    yield from _formula(explanation)
     yield Piece("heading", "part by part")
     for part in explanation.parts:
         yield Piece("part", part.value, part.name)
@@ -248,36 +178,80 @@ def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:
         yield Piece("heading", "the keys")
     for key, value, about in explanation.keys:
         yield Piece("key", f"{key} = {value!r}: {about}")
-    yield from _without_effect(told.dialect, found, everything)
+    yield from _without_effect(told.dialect, told.found, everything)
     if told.launch.notes:
         yield Piece("heading", "how it was read")
     for note in told.launch.notes:
         yield Piece("note", note)
 
 
-def _first(told: Report) -> Iterator[Piece]:
-    """Yield the trainer, its objective in a sentence, and the unknown keys."""
-    yield Piece("heading", f"{told.dialect.version} computes")
+def _unknown(told: Report, everything: bool) -> Iterator[Piece]:
+    """Yield the unknown values, each with the reason, and the unknown keys in one line."""
+    unsure = [each for each in told.found.unsure if each.value.text != NOT_FOUND]
+    strangers = {
+        key: near
+        for key, near in told.found.strangers.items()
+        if key not in {each.key for each in unsure} or key in told.launch.added
+    }
+    if not (unsure or strangers or told.launch.missing):
+        return
+    yield Piece("heading", "not known")
+    for path in told.launch.missing:
+        yield Piece("note", f"{path} was not found. Whatever it sets is unknown.")
+    for key, value, parts in unsure:
+        depends = f" {', '.join(parts)} may differ from this report." if parts else ""
+        yield Piece("note", f"{key} = {value.text}: {value.why}.{depends}")
+    if strangers and everything:
+        for key, near in strangers.items():
+            nearest = f" The nearest key is {near}." if near else ""
+            yield Piece(
+                "note", f"{told.dialect.version} has no key {key}, so its effect is unknown.{nearest}"
+            )
+    elif strangers:
+        texts = [f"{key} (nearest: {near})" if near else key for key, near in strangers.items()]
+        named = ", ".join(texts[:MOST_NAMED])
+        more = f" and {len(strangers) - MOST_NAMED} more (--all lists them)" * (len(strangers) > MOST_NAMED)
+        keys = "1 key that" if len(strangers) == 1 else f"{len(strangers)} keys that"
+        yield Piece("note", f"The effect of {keys} {told.dialect.version} does not have: {named}{more}.")
+
+
+def _context(told: Report) -> Iterator[Piece]:
+    """Yield what surrounds the objective: its trainer, averages, cautions and schedule."""
+    yield Piece("heading", "the run")
     if told.launch.why:
         yield Piece("note", f"The trainer is {told.dialect.name}: {told.launch.why}.")
-    yield Piece("paragraph", told.explanation.paragraph)
     if told.explanation.mean:
         yield Piece("note", f"Every average is taken over {told.explanation.mean}.")
+    for line in told.schedule:
+        yield Piece("note", line.text)
     for caution in told.launch.cautions:
         yield Piece("note", caution)
-    for key, value, parts in told.found.unsure:
-        if value.text == NOT_FOUND:
-            continue
-        depends = f" {', '.join(parts)} may differ from this report." if parts else ""
-        yield Piece("note", f"Not known: {key} = {value.text}, because {value.why}.{depends}")
-    unsure = {each.key for each in told.found.unsure}
-    for key, near in told.found.strangers.items():
-        if key in unsure and key not in told.launch.added:
-            continue
-        nearest = f" The nearest key is {near}." if near else ""
-        yield Piece(
-            "note", f"{told.dialect.version} has no key {key}; what it does is not told here.{nearest}"
-        )
+
+
+def trace(told: Report) -> Iterator[str]:
+    """Yield the result of each of the five stages, line by line: read, detect, version, objective, report."""
+    launch, dialect = told.launch, told.dialect
+    yield "1 read"
+    yield f"  {len(launch.keys)} keys" + (f", {len(launch.missing)} missing files" if launch.missing else "")
+    yield from (f"  {key} = {value}" for key, value in launch.keys.items())
+    yield from (f"  missing: {path}" for path in launch.missing)
+    yield "2 detect"
+    yield f"  {dialect.name}: {launch.why or 'named by the user'}"
+    if launch.program:
+        yield f"  {launch.program} is a custom script"
+    yield "3 version"
+    yield f"  {dialect.version} ({launch.known_by or 'stated'})"
+    yield from (f"  also possible: {span([each])}" for each in told.others)
+    yield "4 objective"
+    for fact in told.explanation.facts:
+        yield f"  {fact.name} ({fact.state}): {fact.value or 'none'}"
+        yield from (f"    {evidence}" for evidence in fact.evidence)
+    for line in told.schedule:
+        yield f"  {line.name} (known): {line.text}"
+        yield from (f"    {evidence}" for evidence in line.evidence)
+    yield "5 report"
+    yield f"  {told.sentence}"
+    yield from (f"  ! {title}" for title in told.warnings)
 
 
 def _formula(explanation: Explanation) -> Iterator[Piece]:
@@ -343,6 +317,8 @@ def as_data(told: Report) -> Mapping[str, Any]:
         ],
         "strangers": found.strangers,
         "without_effect": {key: str(value) for key, value in found.without_effect.items()},
+        "facts": [fact._asdict() for fact in explanation.facts],
+        "schedule": [line._asdict() for line in told.schedule],
         "cautions": told.launch.cautions,
         "notes": told.launch.notes,
     }

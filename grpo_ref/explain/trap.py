@@ -23,6 +23,7 @@ class Trap:
       text: the effect, and how to avoid it, in full sentences.
       source: the publication or code that describes the trap.
       example, near: a configuration that falls into it, and a similar one that does not.
+      release: a release in which the example falls into it; "" for the version that `keys.toml` describes.
     """
 
     name: str
@@ -31,14 +32,20 @@ class Trap:
     source: str
     example: Mapping[str, Any]
     near: Mapping[str, Any]
+    release: str = ""
 
 
 def sprung(traps: Iterable[Trap], settings: Settings, given: Set[str]) -> list[Trap]:
-    """Return the traps that a configuration falls into.
+    """Return the traps that a configuration certainly falls into: no trap whose condition reads an unknown value.
 
     Args:
       traps: the trainer's traps, `Dialect.traps`.
-      settings: every key with its value, `Dialect.settings(config)`.
+      settings: every key with its value, `Dialect.settings(config, unknown)`.
       given: the keys that the configuration gives, `Dialect.given(config)`.
     """
-    return [trap for trap in traps if trap.sprung(settings, given)]
+    certain = []
+    for trap in traps:
+        read = settings.afresh()
+        if trap.sprung(read, given) and not read.rests_on_unknown:
+            certain.append(trap)
+    return certain

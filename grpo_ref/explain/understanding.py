@@ -230,28 +230,69 @@ def _size_of_a_fork(dialect: Dialect, found: Understood) -> Iterator[Unsure]:
             yield Unsure(key, Unknown(str(value), why), (COMPLETIONS,))
 
 
-PARTS = ("surrogate", "corrections", "advantage", "aggregate", "kl_coef", "bonus", "reward", "keep", "admit")
-"""The parts of an objective that keys may choose."""
+PARTS = (
+    *(
+        "surrogate",
+        "level",
+        "log_ratio_limits",
+        "corrections",
+        "advantage",
+        "aggregate",
+        "kl_coef",
+        "penalty",
+    ),
+    *("penalty_aggregate", "reward", "keep", "admit"),
+)
+"""The parts of a recipe that keys may change, in the order of the sentence."""
+
+
+def unsettled(dialect: Dialect, config: Mapping[str, Any], missing: Sequence[str]) -> set[str]:
+    """Return the keys that a missing file may set: all that are not given, if a file is missing."""
+    given = {dialect.key(key) for key in config}
+    return set(dialect.keys.table) - dialect.keys.behaviours - given if missing else set()
 
 
 def unread(dialect: Dialect, config: Mapping[str, Any], missing: Sequence[str]) -> list[Unsure]:
-    """Yield the parts that are unknown because files are missing: all parts that no given key sets.
+    """Return the parts that are unknown because files are missing: all that some key in such a file could change.
 
     Args:
       dialect: dialect of the trainer.
       config: the given keys.
       missing: the files that were not found.
     """
-    if not missing:
+    keys = unsettled(dialect, config, missing)
+    if not keys:
         return []
-    said = {part for key in config for part in _depending(dialect, config, key)}
-    said |= {"kl_coef"} & {"kl_coef" for part in said if part.startswith("penalty")}
-    size, bonus = dialect.keys.concepts.get(COMPLETIONS), dialect.keys.concepts.get(BONUS)
-    names = {dialect.key(key) for key in config}
-    said |= {COMPLETIONS} if size in names or not size else set()
-    said |= {"bonus"} if bonus in names or not bonus else set()
-    parts = tuple(part for part in (*PARTS, COMPLETIONS) if part not in said)
-    return [Unsure(path, Unknown(NOT_FOUND, "that file was not found"), parts) for path in missing]
+    parts = {part for key in keys for part in changing_parts(dialect, config, key)}
+    parts |= {"kl_coef"} & {"kl_coef" for part in parts if part.startswith("penalty")}
+    parts |= {name for name in (COMPLETIONS, BONUS) if dialect.keys.concepts.get(name) in keys}
+    ordered = tuple(
+        "bonus" if part == BONUS else part for part in (*PARTS, COMPLETIONS, BONUS) if part in parts
+    )
+    return [Unsure(path, Unknown(NOT_FOUND, "that file was not found"), ordered) for path in missing]
+
+
+def changing_parts(dialect: Dialect, config: Mapping[str, Any], key: str) -> set[str]:
+    """Return the parts of the recipe that change for some value of a key. Unlike `_depending`, it runs no loss."""
+
+    def build(**more: Any) -> Recipe | None:
+        try:
+            return dialect.objective.build(dialect.settings({**config, **more}))
+        except (ValueError, TypeError, ZeroDivisionError, AttributeError):
+            return None
+
+    before = build()
+    if before is None:
+        return set()
+    name = str(dialect.key(key) or key)
+    default = dialect.keys.defaults.get(name)
+    tried = [
+        *dialect.keys.choices.get(name, ()),
+        *TRIED,
+        *([not default] if isinstance(default, bool) else []),
+    ]
+    recipes = [recipe for value in tried if (recipe := build(**{key: value})) is not None]
+    return {part for recipe in recipes for part in before.differences(recipe)}
 
 
 def refuse_if_nothing_is_left(dialect: Dialect, found: Understood) -> None:

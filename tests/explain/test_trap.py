@@ -1,14 +1,13 @@
 """Traps: each one is sprung by its example, and not by a configuration close by."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap, sprung
 
 TRAPS = [
-    pytest.param(dialect, trap, id=f"{dialect.name}: {trap.name}")
+    pytest.param(dialect.at(trap.release), trap, id=f"{dialect.name}: {trap.name}")
     for dialect in DIALECTS.values()
     for trap in dialect.traps
 ]
@@ -40,5 +39,5 @@ def test_the_traps_of_a_trainer_have_different_names(dialect):
 def test_only_the_traps_whose_condition_holds_are_sprung():
     odd = Trap("odd", lambda s, given: s.number % 2 == 1, "It is odd.", "arithmetic", {}, {})
     told = Trap("told", lambda s, given: "number" in given, "It is told.", "arithmetic", {}, {})
-    assert sprung([odd, told], SimpleNamespace(number=3), set()) == [odd]
-    assert sprung([odd, told], SimpleNamespace(number=4), {"number"}) == [told]
+    assert sprung([odd, told], Settings({"number": 3}), set()) == [odd]
+    assert sprung([odd, told], Settings({"number": 4}), {"number"}) == [told]

@@ -54,7 +54,10 @@ refuse it. A file that another version may have run is explained with a caution,
     default="text",
     help="The format of the output. The default is text.",
 )
-@click.option("--all", "everything", is_flag=True, help="List the keys that do not touch the objective, too.")
+@click.option("--all", "everything", is_flag=True, help="List unknown keys and keys without effect, too.")
+@click.option(
+    "--trace", "is_traced", is_flag=True, help="Print the result of each stage: read, detect, version, ..."
+)
 @click.option("--strict", is_flag=True, help="Exit with status 1 if there is a warning, for a check in CI.")
 @click.option("--skip-unknown", is_flag=True, help="Ignore keys that look like typos.")
 @plain_option
@@ -65,12 +68,13 @@ def command(
     diff: tuple[str, str] | None,
     form: str,
     everything: bool,
+    is_traced: bool,
     strict: bool,
     skip_unknown: bool,
     plain: bool,
 ) -> None:
     """Print the objective of one configuration, or the differences of two."""
-    from grpo_ref.explain.explanation import report
+    from grpo_ref.explain.explanation import report, trace
 
     try:
         asked = diff or ((version,) if version else ())
@@ -80,7 +84,9 @@ def command(
         ]
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    if len(reports) == 1:
+    if is_traced:
+        told = "\n".join(line for each in reports for line in trace(each))
+    elif len(reports) == 1:
         told = WRITTEN[form](reports[0], everything)
     else:
         told = "\n".join(_compared(*reports))
@@ -123,10 +129,13 @@ def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
         if differences
         else "the same objective"
     )
-    yield "\n" + click.style(f"{len(differences)} differences: {told}", bold=True)
+    count = "1 difference" if len(differences) == 1 else f"{len(differences)} differences"
+    yield "\n" + click.style(f"{count}: {told}", bold=True)
     for each_difference in differences:
         share = each_difference.change
-        seen = "not by itself" if math.isnan(share) else f"{share:.0%} of the gradient"
+        small = "less than 1% of the gradient on a typical batch, close to the reference"
+        large = f"{share:.0%} of the gradient"
+        seen = "not by itself" if math.isnan(share) else small if share < 0.005 else large
         yield click.style(f"{each_difference.part} ({seen})", bold=True)
         yield from _both(each_difference.ours, each_difference.theirs)
     if means[0] != means[1] and all(means):

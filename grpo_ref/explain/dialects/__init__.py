@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from grpo_ref.explain.dialect import Dialect
 
 TRAINERS = (
-    *("trl", "unsloth", "verl", "open_instruct", "rlinf", "openrlhf", "nemo_rl", "slime", "easy_r1", "skyrl"),
-    *("prime_rl", "areal", "ms_swift", "roll", "understand_r1_zero", "torchtune", "tunix"),
+    *("trl", "unsloth", "verl", "open_instruct", "rlinf", "openrlhf", "nemo_rl", "slime", "miles", "easy_r1"),
+    *("skyrl", "prime_rl", "areal", "ms_swift", "roll", "understand_r1_zero", "torchtune", "tunix"),
 )
 """The folders, in the order in which they are listed. The name of a folder is the name of its dialect."""
 

@@ -27,6 +27,7 @@ from grpo_ref.explain.launch.values import Unknown, flat
 from grpo_ref.explain.launch.wrappers import handed_on, relay_of
 
 if TYPE_CHECKING:
+    from grpo_ref.explain.dialect import Dialect
     from grpo_ref.explain.launch.shell.script import Note, Script
 
 KINDS = {
@@ -74,6 +75,7 @@ class Launch:
       is_sure: false if the trainer was guessed from the keys.
       is_whole: true if this is the whole command that starts the trainer, so that absent keys are certainly
         not set.
+      candidates, known_by: as in `grpo_ref.explain.version.Version`, once the release is chosen.
     """
 
     trainer: str
@@ -87,6 +89,8 @@ class Launch:
     program: str = ""
     is_sure: bool = False
     is_whole: bool = False
+    candidates: tuple["Dialect", ...] = ()
+    known_by: str = ""
 
 
 def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str = "") -> list[Launch]:
@@ -192,9 +196,15 @@ def _of_unsloth(launch: Launch) -> str:
 
 
 def _patched(launch: Launch) -> Launch:
-    """Return a launch of TRL as one of Unsloth if "unsloth" is one of its values: use_gradient_checkpointing="unsloth"."""
-    is_patched = launch.trainer == "trl" and UNSLOTH in launch.keys.values()
-    return replace(launch, trainer=UNSLOTH) if is_patched else launch
+    """Return a launch of a trainer as one of its fork if a value names the fork.
+
+    Examples are use_gradient_checkpointing="unsloth" for TRL, and a function in the package miles for slime.
+    """
+    is_unsloth = launch.trainer == "trl" and UNSLOTH in launch.keys.values()
+    is_miles = launch.trainer == "slime" and any(
+        isinstance(value, str) and value.startswith("miles.") for value in launch.keys.values()
+    )
+    return replace(launch, trainer=UNSLOTH if is_unsloth else "miles") if is_unsloth or is_miles else launch
 
 
 def _same(launch: Launch) -> Launch:
@@ -229,7 +239,8 @@ def _guessed(launch: Launch) -> Launch:
             " --trainer"
         )
     if name:
-        return replace(launch, trainer=name, why=f"{known} keys that change its objective")
+        guessed = replace(launch, trainer=name, why=f"{known} keys that change its objective")
+        return _started_by_own_script(guessed)
     name, group = of_group(launch.keys)
     if not name:
         return launch
@@ -240,6 +251,14 @@ def _guessed(launch: Launch) -> Launch:
     why = f"its keys are in the group {group}"
     cautions = [caution, *launch.cautions]
     return replace(launch, trainer=name, why=why, keys=inner(launch.keys, group), cautions=cautions)
+
+
+def _started_by_own_script(launch: Launch) -> Launch:
+    """Return a launch whose keys identify the trainer. If its program is one of the trainer's scripts, it is known."""
+    if launch.program.rsplit("/", 1)[-1] not in DIALECTS[launch.trainer].program.scripts:
+        return launch
+    keys = {**_defaults_of(launch.trainer, launch.program), **launch.keys}
+    return replace(launch, program="", keys=keys, is_sure=True, is_whole=True)
 
 
 def _kind(text: str) -> str:
@@ -474,9 +493,7 @@ def _launched(
     groups = {group: text for group in arguments.keys if (text := _group(arguments, group, beside))}
     chosen = {group: str(arguments.keys[group]) for group in groups}
     own = DIALECTS[trainer].program.files if trainer else {}
-    keys: dict[str, Any] = (
-        dict(DIALECTS[trainer].program.defaults_by_command.get(shown, {})) if trainer else {}
-    )
+    keys: dict[str, Any] = dict(_defaults_of(trainer, shown)) if trainer else {}
     for path in named:
         text = files.get(path) or beside(path)
         name = path.rsplit("/", 1)[-1].removesuffix(".yaml")
@@ -509,6 +526,12 @@ def _launched(
         missing=tuple(missing),
         added=arguments.added,
     )
+
+
+def _defaults_of(trainer: str, shown: str) -> Mapping[str, Any]:
+    """Return the keys that a command sets which starts a trainer, by its words or by the name of its script."""
+    by_command = DIALECTS[trainer].program.defaults_by_command
+    return by_command.get(shown, by_command.get(shown.rsplit("/", 1)[-1], {}))
 
 
 def _group(arguments: Arguments, name: str, beside: Beside) -> str | None:

@@ -124,10 +124,10 @@ def test_every_dialect_is_named_in_the_help():
 def test_a_key_that_nobody_knows_is_named_and_a_slip_passes_on_request():
     result = run("trl", "my_key=1", "epsilon=0.3")
     assert result.exit_code == 0
-    assert "TRL 1.16.0 has no key my_key; what it does is not told here." in result.output
+    assert "The effect of 1 key that TRL 1.16.0 does not have: my_key." in result.output
     slip = run("trl", "epsilonn=0.1", "beta=0.1", "--skip-unknown")
     assert slip.exit_code == 0
-    assert "has no key epsilonn; what it does is not told here. The nearest key is epsilon." in slip.output
+    assert "does not have: epsilonn (nearest: epsilon)." in slip.output
 
 
 def test_an_entropy_bonus_is_told():
@@ -160,3 +160,16 @@ def test_scripts_beside_a_file_are_read_and_those_of_the_machine_are_not(tmp_pat
     far.write_text(f"source {tmp_path}/env.sh\ntrl grpo --beta $B\n")
     assert "KL penalty 0.25" in " ".join(run(str(own)).output.split())
     assert "KL penalty not known (beta = $B)" in " ".join(run(str(far)).output.split())
+
+
+def test_each_stage_can_be_traced(tmp_path):
+    file = tmp_path / "a.sh"
+    file.write_text(
+        "python -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor.clip_ratio_high=$HIGH rollout.n=8"
+    )
+    shown = run(str(file), "--trace").output
+    stages = [line for line in shown.splitlines() if not line.startswith(" ")]
+    assert stages == ["1 read", "2 detect", "3 version", "4 objective", "5 report"]
+    assert "  advantage (known): advantages standardised within groups of 8 (ddof 1, ε 1e-06)" in shown
+    assert "  surrogate (unknown):" in shown
+    assert "    actor.clip_ratio_high = $HIGH: $HIGH is not set in this file" in shown

@@ -106,11 +106,9 @@ def _surrogate(s: Settings) -> Slot:
     if s.advantage_estimator == "cispo":
         return slot(cispo, min_ratio=max(1.0 - low, 0.0), max_ratio=1.0 + high)
     clips = {"clip_low": min(low, NO_CLIP_LOW), "clip_high": high}
-    return (
-        slot(clipped, **clips)
-        if s.eps_clip_c is None
-        else slot(dual_clipped, **clips, max_ratio=s.eps_clip_c)
-    )
+    if s.eps_clip_c is None or not s.dual_clip_is_passed:
+        return slot(clipped, **clips)
+    return slot(dual_clipped, **clips, max_ratio=s.eps_clip_c)
 
 
 def _penalty(s: Settings) -> Slot:
@@ -147,7 +145,6 @@ def _corrections(s: Settings) -> tuple[Slot, ...]:
     return (*moved, slot(kernel, min_ratio=s.tis_clip_low, max_ratio=s.tis_clip, unknown=nan))
 
 
-BOTH = (True, False)
 DIALECT = dialect_of(
     __package__,
     Objective(

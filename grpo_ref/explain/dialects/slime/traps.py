@@ -1,11 +1,71 @@
 """Traps: configurations of slime with effects that their author is unlikely to expect."""
 
 from grpo_ref.explain.dialects.slime.refusals import MISMATCH
+from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 BY_GROUP = ("grpo", "gspo", "cispo")
 ICEPOP = {"custom_tis_function_path": "slime.backends.megatron_utils.loss.icepop_function"}
+
+
+def _is_stale(s: Settings) -> bool:
+    """Return true if completions come from older weights than those that are trained."""
+    return bool(s.train_async or "fully_async" in s.rollout_function_path)
+
+
+def _compares_with_sampler(s: Settings) -> bool:
+    """Return true if the loss compares the policy with the weights that sampled, by weights or by the ratio."""
+    return bool(s.use_tis or s.use_rollout_logprobs or s.keep_old_actor or s.get_mismatch_metrics)
+
+
 TRAPS = (
+    Trap(
+        "train_async.py and fully_async: completions are stale, and nothing corrects it",
+        lambda s, given: _is_stale(s) and not _compares_with_sampler(s),
+        "train_async.py samples the next rollout while it trains, and fully_async keeps completions from several"
+        " versions of the weights. But the old log-probabilities are computed with the current weights just before the"
+        " update, so the ratio starts at 1 and does not see the age of a completion. Add use_tis for weights against"
+        " the sampler, or use_rollout_logprobs to take the ratio against it.",
+        "slime train_async.py; rollout/fully_async_rollout.py; megatron_utils/actor.py, train_actor",
+        {"train_async": True, "n_samples_per_prompt": 8},
+        {"train_async": False, "n_samples_per_prompt": 8},
+    ),
+    Trap(
+        "eps_clip_c is accepted and has no effect",
+        lambda s, given: (
+            s.eps_clip_c is not None and not s.dual_clip_is_passed and s.advantage_estimator != "cispo"
+        ),
+        "eps_clip_c is read and checked, but it is never passed to the loss. There is no dual clip before slime of"
+        " August 2026.",
+        "slime #2247; loss.py, policy_loss_function",
+        {"eps_clip_c": 3.0},
+        {"eps_clip_c": None},
+        release="2026-07",
+    ),
+    Trap(
+        "calculate_per_token_loss multiplies the loss by a number that depends on the batch",
+        lambda s, given: s.calculate_per_token_loss and s.token_mean_is_scaled,
+        "With calculate_per_token_loss, the mean over tokens is multiplied by micro-batches times ranks divided by"
+        " global_batch_size, as if it were a mean over completions. slime of December 2025 mends it.",
+        "slime #987 and #990; loss.py, loss_function",
+        {"calculate_per_token_loss": True},
+        {"calculate_per_token_loss": False},
+        release="2025-11",
+    ),
+    Trap(
+        "kl_coef counts masked tokens in reinforce_plus_plus",
+        lambda s, given: (
+            s.kl_coef != 0.0
+            and s.advantage_estimator == "reinforce_plus_plus"
+            and s.returns_count_masked_tokens
+        ),
+        "The returns contain the KL of every token of a response, including masked ones such as the output of tools."
+        " slime of January 2026 masks them.",
+        "slime #1372; ppo_utils.py, get_reinforce_plus_plus_returns",
+        {"kl_coef": 0.01, "advantage_estimator": "reinforce_plus_plus", "normalize_advantages": True},
+        {"kl_coef": 0.0, "advantage_estimator": "reinforce_plus_plus", "normalize_advantages": True},
+        release="2025-12",
+    ),
     Trap(
         "kl_coef has no effect with this estimator",
         lambda s, given: s.kl_coef != 0.0 and s.advantage_estimator in BY_GROUP,

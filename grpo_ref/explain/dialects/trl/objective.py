@@ -17,12 +17,13 @@ from grpo_ref.explain.dialects.trl.kernels import (
     LEVELS,
     cispo_with_any_cap,
     geometric_mean_of_kept,
+    off_policy_mask_of_trainer,
     sapo_of_any_sign,
     top_entropy_in_float32,
     vespo_in_limits,
     weighted_k3_beside,
 )
-from grpo_ref.explain.dialects.trl.keys import GMPO, GRPO
+from grpo_ref.explain.dialects.trl.keys import GMPO, GRPO, WINDOW_LOSSES, has_several_steps, scale_in_effect
 from grpo_ref.explain.dialects.trl.phrases import PHRASES
 from grpo_ref.explain.dialects.trl.refusals import check, check_run
 from grpo_ref.explain.dialects.trl.sampler import sampler_weights
@@ -43,9 +44,6 @@ from grpo_ref.surrogates import (
     two_sided_clipped,
     vespo,
 )
-
-LOSS_TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo")
-SCALES = {True: "group", False: "none", "group": "group", "batch": "batch", "none": "none"}
 
 
 def recipe(**config: Any) -> Recipe:
@@ -74,7 +72,8 @@ def _build(s: Settings) -> Recipe:
         "source": DIALECT.version,
         "admit": slot(ended_completions if s.mask_truncated_completions else all_completions),
     }
-    trainer = one_of("trainer", s.trainer, {GRPO: _grpo, GMPO: _gmpo})
+    trainers = {GRPO: _grpo, GMPO: _gmpo} if s.has_gmpo else {GRPO: _grpo}
+    trainer = one_of("trainer", s.trainer, trainers)
     return Recipe(**common, **trainer(s))
 
 
@@ -85,7 +84,7 @@ def _grpo(s: Settings) -> dict[str, Any]:
             f"loss_type: TRL refuses 'gmpo'; GMPO is a trainer of its own, trl.experimental.gmpo.{GMPO} with its"
             f" GMPOConfig. Here that is trainer={GMPO}"
         )
-    one_of("loss_type", s.loss_type, dict.fromkeys(LOSS_TYPES))
+    one_of("loss_type", s.loss_type, dict.fromkeys(s.known_loss_types))
     level = one_of("importance_sampling_level", s.importance_sampling_level, LEVELS)
     return {
         "level": sequence_sum_level if s.loss_type == "vespo" else level,
@@ -118,7 +117,7 @@ def _advantage(s: Settings) -> Slot:
         "batch": slot(batch_scaled, ddof=1, eps=1e-4),
         "none": slot(group_centered),
     }
-    return kernels[one_of("scale_rewards", s.scale_rewards, SCALES)]
+    return kernels[scale_in_effect(s)]
 
 
 def _high(s: Settings) -> float:
@@ -174,7 +173,8 @@ def _aggregate(s: Settings) -> Slot:
 def _masks(s: Settings) -> tuple[Slot, ...]:
     if s.off_policy_mask_threshold is None:
         return _entropy_mask(s)
-    return (slot(off_policy_mask, threshold=s.off_policy_mask_threshold), *_entropy_mask(s))
+    kernel = off_policy_mask if s.off_policy_mask_reads_sampler else off_policy_mask_of_trainer
+    return (slot(kernel, threshold=s.off_policy_mask_threshold), *_entropy_mask(s))
 
 
 def _entropy_mask(s: Settings) -> tuple[Slot, ...]:
@@ -183,10 +183,34 @@ def _entropy_mask(s: Settings) -> tuple[Slot, ...]:
 
 
 def _mean(s: Settings) -> str:
-    """Name the set over which TRL averages. A micro-batch has per_device_train_batch_size completions."""
-    if s.loss_type in ("dapo", "cispo", "vespo"):
-        return "the generation batch, all processes and micro-batches together"
-    return "each micro-batch of each process, and then over these"
+    """Name the set over which TRL averages. A micro-batch has per_device_train_batch_size completions.
+
+    No part of a recipe holds a constant factor, or a denominator with tokens that the sum does not have. The text names
+    both.
+    """
+    if s.trainer == GMPO or s.loss_type not in WINDOW_LOSSES:
+        padded = s.trainer == GRPO and s.loss_type == "luspo" and s.luspo_trains_on_padding
+        return f"each micro-batch of each process{', padding included' * padded}, and then over these"
+    factor = f"{s.gradient_accumulation_steps}/{s.steps_per_generation}"
+    notes = [
+        *(["tokens of truncated completions included"] if _counts_truncated(s) else []),
+        *(
+            [f"so each step is smaller by gradient_accumulation_steps/steps_per_generation = {factor}"]
+            if s.denominator_counts_all_steps and has_several_steps(s)
+            else []
+        ),
+        *(
+            ["and the entropy bonus is divided by the same number of tokens"]
+            if s.bonus_shares_denominator and (s.entropy_coef or s.use_adaptive_entropy)
+            else []
+        ),
+    ]
+    return ", ".join(["the generation batch, all processes and micro-batches together", *notes])
+
+
+def _counts_truncated(s: Settings) -> bool:
+    """Return true if the denominator counts tokens that `mask_truncated_completions` removes from the sum."""
+    return bool(s.mask_truncated_completions and s.denominator_counts_truncated)
 
 
 DIALECT = dialect_of(
@@ -204,6 +228,7 @@ DIALECT = dialect_of(
             vespo_in_limits: vespo,
             weighted_k3_beside: weighted_k3,
             geometric_mean_of_kept: geometric_mean_clipped,
+            off_policy_mask_of_trainer: off_policy_mask,
         },
     ),
     TRAPS,

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from grpo_ref.explain.dialects.trl.keys import GMPO, WINDOW_LOSSES
+from grpo_ref.explain.dialects.trl.keys import GMPO, WINDOW_LOSSES, has_several_steps, scale_in_effect
 from grpo_ref.explain.dialects.trl.sampler import is_corrected, upper_bound
 from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
@@ -36,6 +36,18 @@ def _clips_1(s: Settings) -> bool:
     return min(bounds, default=0.0) < 0.0
 
 
+def _denominator_shrinks(s: Settings) -> bool:
+    """Return true if `mask_truncated_completions` removes tokens from the denominator too."""
+    return s.loss_type == "bnpo" or (s.loss_type in WINDOW_LOSSES and not s.denominator_counts_truncated)
+
+
+def _trains_on_padding(s: Settings) -> bool:
+    """Return true if LUSPO's loss has a value for each token, so that its mean over the padded matrix has padding."""
+    is_per_token = s.importance_sampling_level == "token" or s.beta != 0.0 or s.top_entropy_quantile < 1.0
+    is_per_token = is_per_token or (is_corrected(s) and s.vllm_importance_sampling_mode.startswith("token"))
+    return s.loss_type == "luspo" and s.luspo_trains_on_padding and is_per_token
+
+
 GMPO_TOO = {
     "epsilon is negative, so the clip excludes the ratio 1",
     'scale_rewards="batch" keeps the mean of the group',
@@ -59,9 +71,11 @@ def _of_grpo(trap: Trap) -> Trap:
 _ALL = (
     Trap(
         "Dr. GRPO that still divides by the std",
-        lambda s, given: s.loss_type == "dr_grpo" and s.scale_rewards not in ("none", False),
-        'loss_type="dr_grpo" changes the denominator alone. The advantages are still divided by the std of their group;'
-        ' for Dr. GRPO set scale_rewards="none" as well.',
+        lambda s, given: (
+            s.loss_type == "dr_grpo" and scale_in_effect(s) != "none" and s.scale_rewards_meaning != "swapped"
+        ),
+        'loss_type="dr_grpo" changes the denominator alone. The advantages are still divided by a std. For Dr. GRPO set'
+        " scale_rewards=False as well.",
         "TRL GRPOConfig.loss_type and scale_rewards; Liu et al. 2025 (arXiv:2503.20783)",
         {"loss_type": "dr_grpo"},
         {"loss_type": "dr_grpo", "scale_rewards": "none"},
@@ -69,8 +83,9 @@ _ALL = (
     Trap(
         "A constant that nobody chose",
         lambda s, given: s.loss_type == "dr_grpo" and "max_completion_length" not in given,
-        'loss_type="dr_grpo" divides by the configured max_completion_length, not by the longest completion at hand; it'
-        " is 512 here because it was not given, and a change of it changes the step size.",
+        'loss_type="dr_grpo" divides by the configured max_completion_length, not by the longest completion at'
+        " hand. It is not given, so the default counts: 512 tokens, or 256 before TRL 1.10. A change of it changes the"
+        " step size.",
         "TRL GRPOTrainer._compute_loss",
         {"loss_type": "dr_grpo"},
         {"loss_type": "dr_grpo", "max_completion_length": 1024},
@@ -91,8 +106,8 @@ _ALL = (
         lambda s, given: (
             s.importance_sampling_level != "token" and s.loss_type in ("dapo", "bnpo", "dr_grpo")
         ),
-        'The level does not change the average: with loss_type="dapo" (the default) long completions'
-        ' count more. In GSPO every completion counts the same. Set loss_type="grpo".',
+        "The level does not change the average. With these loss types long completions count more. In GSPO every"
+        ' completion counts the same. Set loss_type="grpo".',
         "TRL GRPOTrainer._compute_loss",
         {"importance_sampling_level": "sequence"},
         {"importance_sampling_level": "sequence", "loss_type": "grpo"},
@@ -169,8 +184,7 @@ _ALL = (
     Trap(
         'loss_type="dapo": steps with more tokens are larger steps',
         lambda s, given: (
-            s.loss_type in WINDOW_LOSSES
-            and s.steps_per_generation not in (None, s.gradient_accumulation_steps)
+            s.loss_type in WINDOW_LOSSES and has_several_steps(s) and not s.denominator_counts_all_steps
         ),
         "dapo, cispo and vespo divide by the tokens of the whole generation batch. If you train on it in"
         " several optimizer steps (steps_per_generation > gradient_accumulation_steps), each step is"
@@ -182,7 +196,7 @@ _ALL = (
     ),
     Trap(
         'scale_rewards="batch" keeps the mean of the group',
-        lambda s, given: s.scale_rewards == "batch",
+        lambda s, given: scale_in_effect(s) == "batch",
         'scale_rewards="batch" uses the std of the batch, but the mean of the group. A baseline over the'
         " batch, which some texts describe, is another algorithm.",
         "TRL GRPOTrainer._generate_and_score_completions",
@@ -191,7 +205,7 @@ _ALL = (
     ),
     Trap(
         "num_generations=2 gives advantages of ±0.7071, not ±1",
-        lambda s, given: s.num_generations == 2 and s.scale_rewards in ("group", True),
+        lambda s, given: s.num_generations == 2 and scale_in_effect(s) == "group",
         "TRL uses the sample std (ddof 1), so the advantages of two different rewards are ±0.7071. The"
         " population std (ddof 0) would give ±1.",
         "torch.std in TRL GRPOTrainer; 2-GRPO",
@@ -209,7 +223,7 @@ _ALL = (
     ),
     Trap(
         "mask_truncated_completions also shrinks the denominator",
-        lambda s, given: bool(s.mask_truncated_completions) and s.loss_type not in ("grpo", "sapo"),
+        lambda s, given: bool(s.mask_truncated_completions) and _denominator_shrinks(s),
         "mask_truncated_completions removes the tokens of truncated completions from the number of tokens"
         " too. The more completions are truncated, the more the others count.",
         "TRL PR #6439",
@@ -219,10 +233,10 @@ _ALL = (
     Trap(
         "mask_truncated_completions keeps the denominator",
         lambda s, given: (
-            bool(s.mask_truncated_completions) and (s.loss_type in ("grpo", "sapo") or s.trainer == GMPO)
+            bool(s.mask_truncated_completions) and (s.trainer == GMPO or not _denominator_shrinks(s))
         ),
-        "Averages per completion still count truncated completions, as zeros. The more completions are"
-        " truncated, the smaller the step.",
+        "mask_truncated_completions sets the loss of truncated completions to 0, but the denominator still counts"
+        " these completions or their tokens. The more completions are truncated, the smaller the step.",
         "TRL GRPOTrainer._compute_loss",
         {"mask_truncated_completions": True, "loss_type": "grpo"},
         {"mask_truncated_completions": True, "loss_type": "dapo"},
@@ -346,7 +360,7 @@ _ALL = (
             s.loss_type in PPO_LOSSES
             and bool({"epsilon", "epsilon_high"} & given)
             and s.num_iterations == 1
-            and s.steps_per_generation in (None, s.gradient_accumulation_steps)
+            and not has_several_steps(s)
         ),
         "Each batch is used for one step, so every ratio is 1 and the clip never acts. It acts with"
         " num_iterations > 1 or steps_per_generation > gradient_accumulation_steps.",
@@ -371,6 +385,122 @@ _ALL = (
         "TRL GRPOTrainer._compute_loss, self.beta != 0.0",
         {"beta": -0.04},
         {"beta": 0.04},
+    ),
+    # Bugs and behaviour of older releases. Each example is for the release that is named last.
+    Trap(
+        "scale_rewards: the advantages are not divided by the std of the group",
+        lambda s, given: s.scale_rewards_meaning == "swapped" and s.scale_rewards in ("group", "batch", True),
+        'TRL 0.22.0 and 0.22.1 swap the meaning of scale_rewards. True and "group" (the default) do not divide the'
+        ' advantages, and "batch" divides them by the std of the group. Use TRL 0.22.2 or later.',
+        "TRL #3991, PR #3992",
+        {"scale_rewards": "group"},
+        {"scale_rewards": "none"},
+        release="0.22.1",
+    ),
+    Trap(
+        'scale_rewards="none" divides the advantages by the std of the group',
+        lambda s, given: s.scale_rewards_meaning == "swapped" and s.scale_rewards in ("none", False),
+        'TRL 0.22.0 and 0.22.1 swap the meaning of scale_rewards: False and "none" divide the advantages by the std of'
+        " the group, also for Dr. GRPO. Use TRL 0.22.2 or later.",
+        "TRL #3991, PR #3992",
+        {"scale_rewards": "none"},
+        {"scale_rewards": "group"},
+        release="0.22.1",
+    ),
+    Trap(
+        "scale_rewards is text, which counts as True",
+        lambda s, given: s.scale_rewards_meaning == "truth" and isinstance(s.scale_rewards, str) and "scale_rewards" in given,
+        'Until TRL 0.21, scale_rewards is True or False. Any text, even "none", counts as True, so the advantages are'
+        " divided by the std of the group. Set scale_rewards=False.",
+        "TRL 0.21.0 GRPOTrainer._generate_and_score_completions",
+        {"scale_rewards": "none"},
+        {"scale_rewards": False},
+        release="0.21.0",
+    ),
+    Trap(
+        "steps_per_generation: the loss is divided by the tokens of all steps",
+        lambda s, given: (
+            s.loss_type in WINDOW_LOSSES and has_several_steps(s) and s.denominator_counts_all_steps
+        ),
+        "Until TRL 1.9.0, dapo, cispo and vespo divide each optimizer step by the tokens of the whole generation batch."
+        " The gradient lacks the factor steps_per_generation / gradient_accumulation_steps. Adam hides the factor;"
+        " gradient clipping, weight decay and SGD do not.",
+        "TRL PR #6024",
+        {"steps_per_generation": 4},
+        {"steps_per_generation": 4, "loss_type": "grpo"},
+        release="1.9.0",
+    ),
+    Trap(
+        'loss_type="luspo" trains on padding',
+        lambda s, given: _trains_on_padding(s),
+        "Until TRL 1.9.2, luspo takes the mean over the padded matrix of losses without the mask. Padding has a gradient,"
+        " and each row is divided by the padded length. Only losses with one value per completion are right.",
+        "TRL PR #6654",
+        {"loss_type": "luspo"},
+        {"loss_type": "luspo", "importance_sampling_level": "sequence"},
+        release="1.9.2",
+    ),
+    Trap(
+        "entropy_coef depends on the denominator of the loss",
+        lambda s, given: (
+            s.loss_type in WINDOW_LOSSES and s.bonus_shares_denominator and bool(s.entropy_coef or s.use_adaptive_entropy)
+        ),
+        "Until TRL 1.9.2, dapo, cispo and vespo divide the entropy bonus by the same number of tokens as the policy loss."
+        " Other loss types use the mean over the tokens of the micro-batch.",
+        "TRL PR #6648",
+        {"entropy_coef": 0.01},
+        {"entropy_coef": 0.01, "loss_type": "grpo"},
+        release="1.9.2",
+    ),
+    Trap(
+        "reward_weights: a completion without any score counts as reward 0",
+        lambda s, given: s.unscored_completions == "reward 0" and "reward_weights" in given,
+        "Until TRL 1.5.1, a completion for which every reward function returns None counts as reward 0 in the mean and std"
+        " of its group. From TRL 1.6 on it is left out.",
+        "TRL PR #5902",
+        {"reward_weights": [1.0, 0.5]},
+        {},
+        release="1.5.1",
+    ),
+    Trap(
+        "reward_weights: a completion without any score stops training",
+        lambda s, given: s.unscored_completions == "crash" and "reward_weights" in given,
+        "In TRL 0.20 and 0.21, training stops with \"'TrainerState' object is not subscriptable\" if every reward function"
+        " returns None for a completion. Let one function return a number.",
+        "TRL PR #3669, PR #3936",
+        {"reward_weights": [1.0, 0.5]},
+        {},
+        release="0.21.0",
+    ),
+    Trap(
+        "temperature does not reach the loss",
+        lambda s, given: not s.logits_are_divided_by_temperature and s.temperature != 1.0,
+        "Until TRL 0.15, temperature (0.9 by default) is for sampling only. The loss has the log-probabilities of"
+        " temperature 1, which is not the distribution that was sampled.",
+        "TRL PR #3029",
+        {"temperature": 0.7},
+        {"temperature": 1.0},
+        release="0.15.2",
+    ),
+    Trap(
+        "temperature is missing in vLLM's log-probabilities",
+        lambda s, given: s.sampler_reports_raw_log_probs and is_corrected(s) and s.temperature != 1.0,
+        "In TRL 0.23, vLLM reports log-probabilities of temperature 1, and the loss has those of the given temperature."
+        " The weights for vLLM are then far from 1 without any mismatch. TRL 0.24 asks vLLM for processed ones.",
+        "TRL #4159",
+        {"use_vllm": True, "temperature": 0.6},
+        {"use_vllm": True, "temperature": 1.0},
+        release="0.23.1",
+    ),
+    Trap(
+        "use_vllm: a token that vLLM cannot score makes the gradient NaN",
+        lambda s, given: s.unscored_tokens_give_nan and is_corrected(s),
+        "Until TRL 1.10, a token for which vLLM reports no log-probability has the weight NaN, and so has the whole"
+        " gradient. From TRL 1.11 on its weight is 1.",
+        "conformance/releases/trl_borders.toml, TRL 1.11.0",
+        {"use_vllm": True},
+        {"use_vllm": False},
+        release="1.10.0",
     ),
 )
 TRAPS = tuple(trap if trap.name in GMPO_TOO else _of_grpo(trap) for trap in _ALL)

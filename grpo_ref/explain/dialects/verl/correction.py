@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from grpo_ref.corrections import masked, truncated
-from grpo_ref.explain.dialect import one_of
+from grpo_ref.explain.dialect import NotExpressed, one_of
 from grpo_ref.explain.dialects.verl.kernels import (
     SAFETY_BOUND,
     Bound,
@@ -41,6 +41,10 @@ def admitted(s: Settings) -> Slot:
     """Return the filter of tokens."""
     if s.rollout_rs is None or s.bypass_mode:
         return slot(all_completions)
+    if OPTIONS[0] in s.not_yet:
+        raise NotExpressed(
+            "rollout_rs", s.rollout_rs, "because verl before 0.7.1 has other rules of rejection"
+        )
     return slot(close_to_sampler, bounds=rejection(s.rollout_rs, s.rollout_rs_threshold))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from grpo_ref.advantages.moments import whiten
+from grpo_ref.aggregation import fixed_length, token_sum
 from grpo_ref.arrays import (
     BATCH,
     MEMBERS,
@@ -39,23 +40,33 @@ def limited_k3(log_probs: Array, ref_log_probs: Array) -> Term:
     return k3(log_probs, ref_log_probs, max_log_ratio=SAFETY_BOUND, max_value=10.0)
 
 
-PENALTIES = {
-    "kl": slot(k1),
-    "k1": slot(k1),
-    "abs": slot(absolute),
-    "mse": slot(k2),
-    "k2": slot(k2),
-    "low_var_kl": slot(k3, max_log_ratio=20.0, max_value=10.0),
-    "k3": slot(k3, max_log_ratio=20.0, max_value=10.0),
-    "kl+": slot(straight_through, estimator=k1),
-    "k1+": slot(straight_through, estimator=k1),
-    "abs+": slot(straight_through, estimator=absolute),
-    "mse+": slot(straight_through, estimator=k2),
-    "k2+": slot(straight_through, estimator=k2),
-    "low_var_kl+": slot(straight_through, estimator=limited_k3),
-    "k3+": slot(straight_through, estimator=limited_k3),
-}
-"""Values of kl_loss_type and algorithm.kl_penalty."""
+def penalties(max_log_ratio: float = SAFETY_BOUND) -> dict[str, Slot]:
+    """Return the values of kl_loss_type and algorithm.kl_penalty.
+
+    Args:
+      max_log_ratio: limit of the log-ratio in k3, in nats; infinite before verl 0.4.1.
+    """
+    limited = slot(k3, max_log_ratio=max_log_ratio, max_value=10.0)
+    return {
+        "kl": slot(k1),
+        "k1": slot(k1),
+        "abs": slot(absolute),
+        "mse": slot(k2),
+        "k2": slot(k2),
+        "low_var_kl": limited,
+        "k3": limited,
+        "kl+": slot(straight_through, estimator=k1),
+        "k1+": slot(straight_through, estimator=k1),
+        "abs+": slot(straight_through, estimator=absolute),
+        "mse+": slot(straight_through, estimator=k2),
+        "k2+": slot(straight_through, estimator=k2),
+        "low_var_kl+": slot(straight_through, estimator=limited_k3),
+        "k3+": slot(straight_through, estimator=limited_k3),
+    }
+
+
+PENALTIES = penalties()
+"""Values of kl_loss_type and algorithm.kl_penalty, in the described version."""
 
 
 def geometric_mean_per_token(
@@ -83,6 +94,30 @@ def geometric_mean_per_token(
     scale = masked_mean(advantages, mask, axis=TOKENS, keepdims=True)
     value = xp.exp(mean) * scale + xp.zeros_like(log_ratio)
     return Term(value=value, slope=xp.where(idle, 0.0, value))
+
+
+def summed_over_rows(mask: Array, max_length: int) -> Array:
+    """Divide by a constant length, but not by the number of completions.
+
+        W = m / L
+
+    The actor then takes the mean over micro-batches, so the gradient grows with the size of a micro-batch.
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+      max_length: L, the padded length in tokens.
+
+    Returns:
+      (P, G, T) weights.
+
+    Raises:
+      ValueError: if max_length < 1.
+
+    verl 0.4.0 to 0.7.0 `agg_loss`, seq-mean-token-sum-norm; verl #3741.
+    """
+    if max_length < 1:
+        raise ValueError(f"max_length: expected at least 1 token, got {max_length}")
+    return token_sum(mask) / max_length
 
 
 def overlong_in_tokens(
@@ -326,6 +361,7 @@ def share_of_kept(
 
 FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
     geometric_mean_per_token: geometric_mean_clipped,
+    summed_over_rows: fixed_length,
     overlong_in_tokens: soft_overlong,
     groups_with_a_std: mixed_groups,
 }

@@ -1,7 +1,7 @@
 """The objective of verl: the meaning of its keys, and the recipe that they give."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
@@ -29,16 +29,14 @@ from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.verl.correction import admitted, corrections, inner
 from grpo_ref.explain.dialects.verl.kernels import (
     FORMS,
-    PENALTIES,
     geometric_mean_per_token,
     groups_with_a_std,
     overlong_in_tokens,
+    penalties,
     returned_with_penalty,
+    summed_over_rows,
 )
-from grpo_ref.explain.dialects.verl.keys import (
-    BEYOND_ESTIMATORS,
-    SUBTRACTED,
-)
+from grpo_ref.explain.dialects.verl.keys import BEYOND_ESTIMATORS, SUBTRACTED
 from grpo_ref.explain.dialects.verl.phrases import PHRASES
 from grpo_ref.explain.dialects.verl.traps import TRAPS
 from grpo_ref.explain.penalty_in_reward import penalized
@@ -62,18 +60,6 @@ from grpo_ref.surrogates import (
 )
 from grpo_ref.types import Term
 
-AGGREGATES = {
-    "token-mean": slot(token_mean),
-    "token-sum": slot(token_sum),
-    "seq-mean-token-sum": slot(sequence_mean_token_sum),
-    "seq-mean-token-mean": slot(sequence_mean_token_mean),
-    "seq-mean-token-sum-norm": slot(fixed_length),
-}
-"""Averages.
-
-The actor divides by the batch size, including empty completions; only `agg_loss` alone excludes them. verl
-adds 1e-8 to the lengths, which has no effect: they are whole numbers, and the sum is in float32.
-"""
 ESTIMATORS = {
     "grpo": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
     "grpo_vectorized": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
@@ -188,56 +174,83 @@ class Mode(NamedTuple):
     Attributes:
       surrogate: a function from all settings to the surrogate.
       level: the level of the ratio.
-      aggregate: the average that the mode forces, or None if loss_agg_mode sets it.
-      limits: limits of the log-ratio after the level, in nats.
+      aggregate: the loss_agg_mode that the mode forces; "" if the key sets it.
+      is_limited: true if the log-ratio after the level is limited to ± max_log_ratio.
     """
 
     surrogate: Callable[[Settings], Slot]
     level: Callable[[Array, Array], Array] = token_level
-    aggregate: Slot | None = None
-    limits: tuple[float, float] = (-20.0, 20.0)
+    aggregate: str = ""
+    is_limited: bool = True
 
 
-PER_COMPLETION = AGGREGATES["seq-mean-token-mean"]
-FREE = (-inf, inf)
+PER_COMPLETION = "seq-mean-token-mean"
 MODES = {
     "vanilla": Mode(_dual_clip),
-    "gspo": Mode(_gspo, sequence_mean_level, PER_COMPLETION, limits=FREE),
+    "gspo": Mode(_gspo, sequence_mean_level, PER_COMPLETION, is_limited=False),
     "sapo": Mode(
         lambda s: slot(sapo, tau_positive=s.tau_pos, tau_negative=s.tau_neg), aggregate=PER_COMPLETION
     ),
     "cispo": Mode(_cispo),
-    "gpg": Mode(lambda s: slot(reinforce), limits=FREE),
+    "gpg": Mode(lambda s: slot(reinforce), is_limited=False),
     "geo_mean": Mode(
-        lambda s: slot(geometric_mean_per_token, **_clips(s)), aggregate=PER_COMPLETION, limits=FREE
+        lambda s: slot(geometric_mean_per_token, **_clips(s)), aggregate=PER_COMPLETION, is_limited=False
     ),
-    "dro": Mode(_dro, limits=FREE),
-    "dppo_tv": Mode(lambda s: _dppo(s, dppo_tv), limits=FREE),
-    "dppo_kl": Mode(lambda s: _dppo(s, dppo_kl, eps=1e-8), limits=FREE),
-    "clip_cov": Mode(_clip_cov, limits=FREE),
-    "kl_cov": Mode(_kl_cov, limits=FREE),
+    "dro": Mode(_dro, is_limited=False),
+    "dppo_tv": Mode(lambda s: _dppo(s, dppo_tv), is_limited=False),
+    "dppo_kl": Mode(lambda s: _dppo(s, dppo_kl, eps=1e-8), is_limited=False),
+    "clip_cov": Mode(_clip_cov, is_limited=False),
+    "kl_cov": Mode(_kl_cov, is_limited=False),
     "bypass_mode": Mode(_bypass),
 }
 
 
 def _build(s: Settings) -> Recipe:
-    mode: Mode = one_of("loss_mode", s.loss_mode, MODES)
-    settings = s
-    average = one_of("loss_agg_mode", s.loss_agg_mode, AGGREGATES)
+    mode: Mode = _chosen(s, "loss_mode", MODES)
+    average = _average(s, s.loss_agg_mode)
+    is_forced = bool(mode.aggregate) and not (s.loss_mode == "gspo" and s.gspo_reads_loss_agg_mode)
+    forced = _average(s, mode.aggregate) if is_forced else average
     return Recipe(
         reward=_reward(s),
-        keep=slot(groups_with_a_std if settings["filter_groups.enable"] else all_groups),
+        keep=slot(groups_with_a_std if s["filter_groups.enable"] else all_groups),
         advantage=_advantage(s),
         level=mode.level,
         surrogate=mode.surrogate(s),
         penalty=_penalty(s),
         kl_coef=_kl_coef(s),
-        aggregate=mode.aggregate or average,
+        aggregate=forced,
         source=DIALECT.version,
         admit=admitted(s),
         corrections=corrections(s),
-        log_ratio_limits=mode.limits,
-        penalty_aggregate=None if mode.aggregate in (None, average) else average,
+        log_ratio_limits=(-s.max_log_ratio, s.max_log_ratio) if mode.is_limited else (-inf, inf),
+        penalty_aggregate=None if forced == average else average,
+    )
+
+
+def _chosen(s: Settings, key: str, known: Mapping[str, Any]) -> Any:
+    """Return the entry of a table for the value of a key, without the entries that the release does not have."""
+    return one_of(key, s[key], {name: each for name, each in known.items() if name not in s.not_yet})
+
+
+def _average(s: Settings, mode: str) -> Slot:
+    """Return the average of a loss_agg_mode.
+
+    The engine divides by all rows of a mini-batch, including rows without a token. verl adds 1e-8 to the lengths,
+    which has no effect: they are whole numbers, and the sum is in float32.
+    """
+    is_engine = s["trainer.use_legacy_worker_impl"] == "disable"
+    rows = {} if is_engine or s.rows_without_tokens != "left out" else {"count_empty": False}
+    averages = {
+        "token-mean": slot(token_mean),
+        "token-sum": slot(token_sum),
+        "seq-mean-token-sum": slot(sequence_mean_token_sum, **rows),
+        "seq-mean-token-mean": slot(sequence_mean_token_mean, **rows),
+        "seq-mean-token-sum-norm": slot(fixed_length, **rows)
+        if s.sum_norm_divides_by_rows
+        else slot(summed_over_rows),
+    }
+    return one_of(
+        "loss_agg_mode", mode, {name: each for name, each in averages.items() if name not in s.not_yet}
     )
 
 
@@ -250,12 +263,11 @@ def _kl_coef(s: Settings) -> float:
 
 def _reward(s: Settings) -> Slot:
     """Return the overlong penalty of the reward manager "dapo". The others do not read its keys."""
-    settings = s
-    if s.reward_manager != "dapo" or not settings["overlong_buffer_cfg.enable"]:
+    if s.reward_manager != "dapo" or not s["overlong_buffer_cfg.enable"]:
         return slot(task_reward)
     if s.max_resp_len is None:
         raise ValueError("reward_kwargs.max_resp_len: the overlong penalty needs it, and it has no default")
-    buffer, factor = settings["overlong_buffer_cfg.len"], settings["overlong_buffer_cfg.penalty_factor"]
+    buffer, factor = s["overlong_buffer_cfg.len"], s["overlong_buffer_cfg.penalty_factor"]
     if not 0 < buffer <= s.max_resp_len:
         raise ValueError(f"overlong_buffer_cfg.len: expected 0 < len <= max_resp_len, got {buffer}")
     return slot(overlong_in_tokens, buffer=buffer, budget=s.max_resp_len, factor=factor)
@@ -263,9 +275,10 @@ def _reward(s: Settings) -> Slot:
 
 def _penalty(s: Settings) -> Slot:
     """Return the penalty. verl reads kl_loss_type only if the loss has a penalty."""
+    estimators = penalties(s.max_log_ratio)
     if not s.use_kl_loss:
-        return PENALTIES.get(s.kl_loss_type, PENALTIES["low_var_kl"])
-    estimator: Slot = one_of("kl_loss_type", s.kl_loss_type, PENALTIES)
+        return estimators.get(s.kl_loss_type, estimators["low_var_kl"])
+    estimator: Slot = _chosen(s, "kl_loss_type", estimators)
     return estimator
 
 
@@ -274,7 +287,7 @@ def _advantage(s: Settings) -> Slot:
     alone = _estimator(s)
     if not _has_penalty_in_reward(s):
         return alone
-    penalty: Slot = one_of("kl_penalty", s.kl_penalty, PENALTIES)
+    penalty: Slot = _chosen(s, "kl_penalty", penalties(s.max_log_ratio))
     if s["kl_ctrl.type"] != "fixed":
         raise ValueError(
             f"kl_ctrl.type: expected 'fixed', got {s['kl_ctrl.type']!r}; the weight of an adaptive one"
@@ -300,15 +313,22 @@ def _estimator(s: Settings) -> Slot:
         raise NotExpressed("adv_estimator", s.adv_estimator, BEYOND_ESTIMATORS[s.adv_estimator])
     estimators = ESTIMATORS | {"reinforce_plus_plus": slot(discounted, gamma=s.gamma)}
     estimators |= {} if s.norm_adv_by_std_in_grpo else WITHOUT_STD
-    advantage: Slot = one_of("adv_estimator", s.adv_estimator, estimators)
+    advantage: Slot = _chosen(s, "adv_estimator", estimators)
     return advantage
+
+
+def _mean(s: Settings) -> str:
+    """Return the set over which it averages: the engine counts the tokens of the mini-batch, the legacy worker does not."""
+    if s["trainer.use_legacy_worker_impl"] == "disable":
+        return "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together"
+    return "each micro-batch of each rank, and then over these"
 
 
 DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
-        mean=lambda s: "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together",
+        mean=_mean,
         phrases=PHRASES,
         forms=FORMS,
     ),

@@ -13,6 +13,7 @@ from grpo_ref.explain.dialects.verl.kernels import (
     overlong_in_tokens,
     returned_with_penalty,
     share_of_kept,
+    summed_over_rows,
 )
 from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.phrases import PHRASES as COMMON
@@ -24,6 +25,7 @@ PHRASES: Mapping[Kernel, Phrase] = {
     " whitened over the batch (REINFORCE++)",
     geometric_mean_per_token: COMMON["geometric_mean_clipped"],
     limited_k3: "k3",
+    summed_over_rows: "token sum divided by a constant length{budget}, summed over the completions",
     overlong_in_tokens: "an overlong penalty over the last {buffer} of {budget} tokens and beyond, weight"
     " {factor}",
     groups_with_a_std: COMMON["mixed_groups"],

@@ -42,12 +42,125 @@ TRAPS = (
     ),
     Trap(
         "loss_agg_mode does not change this policy loss",
-        lambda s, given: s.loss_mode in ("gspo", "sapo", "geo_mean") and "loss_agg_mode" in given,
+        lambda s, given: (
+            s.loss_mode in ("gspo", "sapo", "geo_mean")
+            and not (s.loss_mode == "gspo" and s.gspo_reads_loss_agg_mode)
+            and "loss_agg_mode" in given
+        ),
         "gspo and sapo always average the policy's loss by seq-mean-token-mean, and geo_mean per"
         " completion. loss_agg_mode is read only for the KL penalty and the entropy bonus.",
         "verl core_algos and ppo_loss",
         {"loss_mode": "gspo", "loss_agg_mode": "token-mean"},
         {"loss_mode": "vanilla", "loss_agg_mode": "token-mean", "clip_ratio_c": 3.0},
+    ),
+    Trap(
+        "gspo is averaged by loss_agg_mode, token-mean by default",
+        lambda s, given: (
+            s.loss_mode == "gspo" and s.gspo_reads_loss_agg_mode and s.loss_agg_mode == "token-mean"
+        ),
+        "From 0.9.1 on, gspo reads loss_agg_mode. With the default, token-mean, a long completion has more"
+        " weight. Before, and in the paper, each completion has the same weight. Set"
+        " loss_agg_mode=seq-mean-token-mean.",
+        "verl 0.9.1 compute_policy_loss_gspo; Zheng et al. 2025 (arXiv:2507.18071), eq. 5",
+        {"loss_mode": "gspo"},
+        {"loss_mode": "gspo", "loss_agg_mode": "seq-mean-token-mean"},
+        release="0.9.1",
+    ),
+    Trap(
+        "ppo_epochs is not read by the actor",
+        lambda s, given: not s.ppo_epochs_is_read and s.ppo_epochs != 1,
+        "A rewrite of the actor lost the loop over ppo_epochs. Each mini-batch is used once. 0.3.0 reads the"
+        " key again.",
+        "verl 0.2 dp_actor.py, update_policy; verl #342",
+        {"ppo_epochs": 4},
+        {"ppo_epochs": 1},
+        release="0.2",
+    ),
+    Trap(
+        "kl_loss_coef is subtracted, so the KL is maximized",
+        lambda s, given: bool(s.use_kl_loss) and s.kl_loss_is_subtracted and s.kl_loss_coef > 0.0,
+        "The penalty has the wrong sign: the policy is pushed away from the reference. 0.2 adds it.",
+        "verl dp_actor.py of January 2025, update_policy",
+        {"use_kl_loss": True},
+        {"use_kl_loss": False},
+        release="0.1.1",
+    ),
+    Trap(
+        "loss_agg_mode=seq-mean-token-sum-norm is a sum over the completions",
+        lambda s, given: s.loss_agg_mode == "seq-mean-token-sum-norm" and not s.sum_norm_divides_by_rows,
+        "This release divides by the length, but not by the number of completions in a micro-batch. The"
+        " gradient grows with ppo_micro_batch_size_per_gpu, or with the number of completions that"
+        " use_dynamic_bsz packs together. 0.7.1 divides by both.",
+        "verl agg_loss; verl #3741, #5366",
+        {"loss_agg_mode": "seq-mean-token-sum-norm"},
+        {"loss_agg_mode": "seq-mean-token-sum"},
+        release="0.7.0",
+    ),
+    Trap(
+        "loss_scale_factor is not read by the actor",
+        lambda s, given: (
+            s.loss_agg_mode == "seq-mean-token-sum-norm"
+            and s.loss_scale_factor is not None
+            and not s.loss_scale_factor_is_read
+            and s["trainer.use_legacy_worker_impl"] != "disable"
+        ),
+        "The legacy actor never passes loss_scale_factor on. It divides by the padded length of the batch,"
+        " which varies. 0.8.0 reads the key.",
+        "verl 0.7.1 dp_actor.py, update_policy; verl #5604",
+        {"loss_agg_mode": "seq-mean-token-sum-norm", "loss_scale_factor": 2048},
+        {"loss_agg_mode": "seq-mean-token-sum", "loss_scale_factor": 2048},
+        release="0.7.1",
+    ),
+    Trap(
+        "loss_agg_mode=seq-mean-token-mean divides 0 by 0 for an empty completion",
+        lambda s, given: (
+            s.rows_without_tokens == "0/0"
+            and (s.loss_agg_mode == "seq-mean-token-mean" or s.loss_mode == "gspo")
+        ),
+        "A completion without a token in the mask makes the loss NaN. 0.6.1 leaves such completions out of"
+        " the mean.",
+        "verl agg_loss; verl #3915",
+        {"loss_agg_mode": "seq-mean-token-mean"},
+        {"loss_agg_mode": "seq-mean-token-sum"},
+        release="0.6.0",
+    ),
+    Trap(
+        "ppo_mini_batch_size is the whole batch, so the ratio is always 1",
+        lambda s, given: (
+            s.on_policy_takes_own_log_probs
+            and s["trainer.use_legacy_worker_impl"] != "disable"
+            and s["data.train_batch_size"] == s.ppo_mini_batch_size
+            and s.ppo_epochs == 1
+        ),
+        "With one mini-batch and one epoch the actor takes the policy's own log-probabilities as the old"
+        " ones. The ratio is exactly 1, and nothing is clipped. 0.5.0 and 0.8.0 use the computed old"
+        " log-probabilities.",
+        "verl 0.6.0 dp_actor.py, update_policy; verl #3119, #5604",
+        {"data.train_batch_size": 256},
+        {"data.train_batch_size": 512},
+        release="0.7.1",
+    ),
+    Trap(
+        "adv_estimator=reinforce_plus_plus gives no reward to tokens before a tool's answer",
+        lambda s, given: (
+            s.adv_estimator == "reinforce_plus_plus" and s["multi_turn.enable"] and s.return_stops_at_gaps
+        ),
+        "The return is reset to 0 at each token that is not the policy's. So only the tokens after the last"
+        " answer of a tool get the reward. 0.9.0 passes over such tokens.",
+        "verl compute_reinforce_plus_plus_outcome_advantage; verl #7278, #7300",
+        {"adv_estimator": "reinforce_plus_plus", "multi_turn.enable": True},
+        {"adv_estimator": "grpo", "multi_turn.enable": True},
+        release="0.8.0",
+    ),
+    Trap(
+        "filter_groups.enable is read by recipe.dapo alone",
+        lambda s, given: s["filter_groups.enable"] and s.only_recipes_filter_groups,
+        "Before 0.9.0, main_ppo does not read algorithm.filter_groups, and every group takes part."
+        " recipe.dapo.main_dapo filters.",
+        "verl 0.8.0 ray_trainer.py; recipe/dapo/dapo_ray_trainer.py",
+        {"filter_groups": {"enable": True, "metric": "acc"}},
+        {"filter_groups": {"enable": False, "metric": "acc"}},
+        release="0.8.0",
     ),
     Trap(
         "clip_ratio_low is a lower bound of CISPO's weight",
@@ -69,7 +182,11 @@ TRAPS = (
     ),
     Trap(
         "loss_scale_factor is not set, so the denominator varies",
-        lambda s, given: s.loss_agg_mode == "seq-mean-token-sum-norm" and s.loss_scale_factor is None,
+        lambda s, given: (
+            s.loss_agg_mode == "seq-mean-token-sum-norm"
+            and s.loss_scale_factor is None
+            and s.loss_scale_factor_is_read
+        ),
         "seq-mean-token-sum-norm divides by loss_scale_factor, and by default by the padded length of the"
         " current batch, which varies. For Dr. GRPO set it to a constant.",
         "verl agg_loss; verl #3741",
@@ -102,7 +219,7 @@ TRAPS = (
         "kl_loss_type does not have the gradient of the KL",
         lambda s, given: bool(s.use_kl_loss) and s.kl_loss_type in ("kl", "k1", "abs"),
         "As a loss, k1 has an expected gradient of zero, and abs has twice that of the total variation."
-        " k2 and the types with a + have the gradient of the KL.",
+        " k2 has the gradient of the KL, and so do the types with a +, which work from 0.8.0 on.",
         "Schulman 2020, Approximating KL divergence; verl #2953",
         {"use_kl_loss": True, "kl_loss_type": "k1"},
         {"use_kl_loss": True, "kl_loss_type": "k2"},
@@ -128,7 +245,7 @@ TRAPS = (
         "Without rollout.calculate_log_probs=True the sampler reports no log-probabilities, and nothing"
         " is corrected. There is no error and no warning.",
         "verl v1/trainer_base.py, _compute_advantage",
-        {"rollout_is": "token"},
+        {"rollout_is": "token", "rollout.calculate_log_probs": False},
         {"rollout_is": "token", "rollout.calculate_log_probs": True},
     ),
     Trap(
