@@ -72,13 +72,27 @@ def read_files(package: str) -> tuple[dict[str, str], Keys, Program, History]:
 
 
 def _on_top(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """Return the tables of another trainer with these on top: fields of keys are replaced, harmless keys added."""
+    """Return the tables of another trainer with these on top.
+
+    Fields of keys are replaced; harmless keys and sentences on them are added. The list `without` names keys of the other
+    trainer that this one does not have.
+    """
+    without = set(own.pop("without", "").split())
     keys = {
         name: {**base["keys"].get(name, {}), **own.get("keys", {}).get(name, {})}
         for name in {**base["keys"], **own.get("keys", {})}
+        if name not in without
     }
-    harmless = f"{base.get('harmless', '')} {own.get('harmless', '')}"
-    return {**base, **own, "keys": keys, "harmless": harmless}
+    harmless = {*base.get("harmless", "").split(), *own.get("harmless", "").split()} - without - keys.keys()
+    tables = {
+        table: {
+            name: each
+            for name, each in {**base.get(table, {}), **own.get(table, {})}.items()
+            if name not in without
+        }
+        for table in ("inexpressible", "about")
+    }
+    return {**base, **own, **tables, "keys": keys, "harmless": " ".join(sorted(harmless))}
 
 
 def read_data(
