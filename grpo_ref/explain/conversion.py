@@ -1,22 +1,39 @@
 """Convert one trainer's configuration to the nearest one of another trainer, and list what is lost.
 
 No code knows pairs of trainers. The configuration gives a recipe. Then the other trainer's keys are tried one
-after another, each with its possible values and with the numbers of the recipe. A change is kept if it brings
-the other trainer's recipe closer.
+after another, each with its possible values and with the numbers of the recipe that have the key's unit. A change
+is kept if it brings the other trainer's recipe closer.
 """
 
 import inspect
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
 from math import inf, isfinite
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from grpo_ref.advantages import group_normalized, normalized_then_summed
-from grpo_ref.corrections import indicator, masked, truncated
+from grpo_ref.corrections import indicator, masked, off_policy_mask, truncated
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.dialects.openrlhf.kernels import shaped_reward
+from grpo_ref.explain.dialects.tunix.kernels import punished_by_characters
 from grpo_ref.penalties import k1, k3, weighted_k1, weighted_k3
 from grpo_ref.recipes import Recipe, Slot
-from grpo_ref.surrogates import clipped, dual_clipped, two_sided_clipped
+from grpo_ref.rewards import soft_overlong, task_reward
+from grpo_ref.surrogates import (
+    clipped,
+    dppo_kl,
+    dppo_top_kl,
+    dppo_top_tv,
+    dppo_tv,
+    dual_clipped,
+    geometric_mean_clipped,
+    two_sided_clipped,
+)
 
 COMPARED = (
     *("reward", "keep", "advantage", "level", "surrogate", "kl_coef", "aggregate", "admit", "corrections"),
@@ -54,6 +71,39 @@ FORMS = {own: common for dialect in DIALECTS.values() for own, common in dialect
 """Each kernel of a trainer's own, with the common kernel that it is related to."""
 
 
+SETTINGS = {
+    **dict.fromkeys(("clip_low", "clip_high", "min_ratio", "max_ratio", "safe_ratio", "width"), "ratio"),
+    **dict.fromkeys(("lower", "upper", "window"), "ratio"),
+    **dict.fromkeys(("max_log_ratio", "max_token_log_ratio", "max_value", "cov_low", "cov_high"), "nats"),
+    **dict.fromkeys(("k_positive", "k_negative", "lambda_positive", "lambda_negative"), "coefficient"),
+    **dict.fromkeys(("beta", "coef", "factor", "kl_coef", "penalty", "pull", "weight"), "coefficient"),
+    **dict.fromkeys(("tau", "tau_positive", "tau_negative"), "temperature"),
+    **dict.fromkeys(("decay", "gamma"), "discount"),
+    **dict.fromkeys(("buffer", "cache", "half_life", "tail"), "tokens"),
+    **dict.fromkeys(("budget", "longest"), "budget"),
+    **dict.fromkeys(("high", "limit", "low"), "reward"),
+    "share": "share",
+}
+"""Unit of each setting of a kernel, one of `UNITS`. Settings without a unit, such as eps and ddof, are never tried."""
+BY_KERNEL: dict[Any, dict[str, str]] = {
+    soft_overlong: {"buffer": "share of the budget"},
+    shaped_reward: {"buffer": "share of the budget"},
+    punished_by_characters: {"budget": "characters", "tail": "characters"},
+}
+"""Units of settings in kernels that use a name of `SETTINGS` for another unit."""
+BY_FORM: dict[Any, dict[str, str]] = {
+    geometric_mean_clipped: {"clip_low": "nats", "clip_high": "nats"},
+    off_policy_mask: {"threshold": "nats"},
+    **dict.fromkeys((dppo_tv, dppo_top_tv), {"low": "probability", "high": "probability"}),
+    **dict.fromkeys((dppo_kl, dppo_top_kl), {"low": "nats", "high": "nats"}),
+}
+"""Units of settings in kernels and in all trainers' own forms of these kernels, as in `BY_KERNEL`."""
+SIGNED = ("coefficient", "nats", "reward")
+"""Units of numbers that may be negative."""
+WHOLE = ("budget", "tokens")
+"""Units of numbers that are whole."""
+
+
 class Conversion(NamedTuple):
     """The nearest configuration.
 
@@ -62,25 +112,30 @@ class Conversion(NamedTuple):
       lost: for each part of the recipe that differs, the wanted part and the other trainer's; the largest
         loss first.
       dropped: keys of the source that are not part of a recipe and have no counterpart, with their values.
+      budget: the generation budget in tokens by which shares of the budget were converted; None if it is unknown.
     """
 
     config: dict[str, Any]
     lost: dict[str, tuple[str, str]]
     dropped: dict[str, Any]
+    budget: int | None = None
 
 
-def convert(source: Dialect, target: Dialect, config: Mapping[str, Any]) -> Conversion:
+def convert(
+    source: Dialect, target: Dialect, config: Mapping[str, Any], *, max_length: int | None = None
+) -> Conversion:
     """Return the configuration of another trainer that comes nearest.
 
     Args:
       source, target: the dialects.
       config: configuration in keys of the source.
+      max_length: the generation budget in tokens; default: that of the configuration, if it states one.
 
     Raises:
       ValueError: if the source refuses the configuration.
     """
     recipe = source.recipe(**config)
-    found = nearest(target, recipe)
+    found = nearest(target, recipe, max_length=max_length or _stated_budget(source, config))
     given = {str(source.key(key)): value for key, value in source.read(config).items()}
     if "max_length" in recipe.aggregate.reads:
         given = source.budget(config) | given
@@ -97,24 +152,33 @@ def convert(source: Dialect, target: Dialect, config: Mapping[str, Any]) -> Conv
     return found._replace(config=found.config | kept | switched, dropped=dropped)
 
 
-def nearest(target: Dialect, recipe: Recipe) -> Conversion:
+def nearest(target: Dialect, recipe: Recipe, *, max_length: int | None = None) -> Conversion:
     """Return the configuration of a trainer that comes nearest to a recipe.
 
     Args:
       target: the dialect.
       recipe: the wanted recipe.
+      max_length: the generation budget in tokens. Some trainers take the buffer of an overlong penalty in tokens,
+        others take its share of the budget. Default: the budget in the recipe, or the trainer's own default.
+
+    >>> from grpo_ref import DAPO
+    >>> found = nearest(DIALECTS["verl"], DAPO, max_length=20480)
+    >>> found.config["overlong_buffer_cfg.len"], found.config["max_resp_len"]
+    (4096, 20480)
     """
+    budget = _budget_in(recipe) or max_length or _stated_budget(target, {})
+    numbers = _numbers(recipe, budget)
     config: dict[str, Any] = {}
-    best, improved = _distance(target, config, recipe), True
+    best, improved = _distance(target, config, recipe, budget), True
     while improved:
         improved = False
-        for trial in _trials(target, config, recipe):
-            distance = _distance(target, trial, recipe)
+        for trial in _trials(target, config, numbers):
+            distance = _distance(target, trial, recipe, budget)
             if distance < best and _accepted(target, trial):
                 config, best, improved = trial, distance, True
     ours = target.recipe(**config)
     wanted, got = recipe.differences(ours), ours.differences(recipe)
-    apart = _distances(ours, recipe)
+    apart = _distances(ours, recipe, budget)
     usual = target.defaults_beside(config)
     told = {**usual, **config}
     return Conversion(
@@ -125,64 +189,187 @@ def nearest(target: Dialect, recipe: Recipe) -> Conversion:
             if apart[part]
         },
         dropped={},
+        budget=budget,
     )
 
 
-def _trials(target: Dialect, config: dict[str, Any], recipe: Recipe) -> Iterator[dict[str, Any]]:
-    """Yield the configuration with one key changed, or with a number and the switch that turns it on."""
-    found = {number for value in _numbers(recipe) for number in (value, value - 1.0, 1.0 - value)}
-    numbers = sorted({number for number in found if number >= 0.0} | {recipe.kl_coef})
+def share_needs_budget(recipe: Recipe) -> bool:
+    """Return true if a length in the recipe is a share of the generation budget.
+
+    >>> from grpo_ref import DAPO, GRPO
+    >>> share_needs_budget(DAPO), share_needs_budget(GRPO)
+    (True, False)
+    """
+    return any(unit == "share of the budget" for unit, _ in _with_units(recipe.reward))
+
+
+def _stated_budget(dialect: Dialect, config: Mapping[str, Any]) -> int | None:
+    """Return the first generation budget in the settings of a trainer."""
+    settings = dialect.settings(config)
+    keys = (name for name, key in dialect.keys.table.items() if "budget" in key.unit)
+    return next((settings[key] for key in keys if type(settings[key]) is int), None)
+
+
+def _budget_in(recipe: Recipe) -> int | None:
+    """Return the generation budget in the settings of the reward, if the reward has such a setting."""
+    return next((int(value) for unit, value in _with_units(recipe.reward) if unit == "budget"), None)
+
+
+def _trials(
+    target: Dialect, config: dict[str, Any], numbers: Mapping[str, list[float]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the configuration with one key changed, or with a number and the keys without which it does nothing.
+
+    A buffer is tried with each key of the generation budget too, because neither of the two helps alone.
+    """
+    table = target.keys.table
     switches = [
         {key: value}
         for key in target.keys.choices
         if key.split(".")[-1].startswith("use_")
         for value in target.keys.choices[key]
     ]
-    for key, values in target.keys.choices.items():
+    budgets = [
+        {name: value}
+        for name, key in table.items()
+        if "budget" in key.unit
+        for value in numbers.get("budget", [])
+    ]
+    for name, values in target.keys.choices.items():
         for value in values:
-            yield config | {key: value}
-    for key, default in target.keys.defaults.items():
-        if isinstance(default, list):
-            yield from (config | {key: [low, high]} for low in [0.0, *numbers] for high in [*numbers, inf])
-        elif type(default) is float or (
-            key not in target.keys.choices and type(default) in (int, type(None))
-        ):
-            yield from (config | {key: value} | switch for value in numbers for switch in [{}, *switches])
+            yield config | {name: value}
+    for name, key in table.items():
+        fitting = sorted({value for unit in key.unit for value in numbers.get(unit, [])})
+        if not fitting:
+            continue
+        if isinstance(key.default, list):
+            yield from (config | {name: [low, high]} for low in [0.0, *fitting] for high in [*fitting, inf])
+        else:
+            others = [{}, *switches, *(budgets if "tokens" in key.unit else [])]
+            yield from (config | key.together | {name: value} | more for value in fitting for more in others)
 
 
-def _numbers(recipe: Recipe) -> Iterator[float]:
-    """Yield each number in a recipe that a trainer may have a key for.
+def _numbers(recipe: Recipe, budget: int | None) -> dict[str, list[float]]:
+    """Return the numbers of a recipe that a trainer may have a key for, by their unit."""
+    found: dict[str, set[float]] = {"coefficient": {recipe.kl_coef}, "nats": set(recipe.log_ratio_limits)}
+    parts = (recipe.reward, recipe.keep, recipe.admit, recipe.advantage, recipe.surrogate, recipe.aggregate)
+    penalty = (recipe.penalty,) if recipe.kl_coef else ()
+    for part in (*parts, *penalty, *recipe.corrections):
+        for unit, value in _with_units(part):
+            if unit == "share of the budget" and budget:
+                found.setdefault("tokens", set()).add(value * budget)
+                found.setdefault("budget", set()).add(budget)
+            elif unit == "ratio":
+                # one trainer has the bound of a ratio, another one its distance from 1
+                found.setdefault(unit, set()).update((value, value - 1.0, 1.0 - value))
+            else:
+                found.setdefault(unit, set()).add(value)
+    return {
+        unit: sorted(
+            {
+                round(value) if unit in WHOLE else float(value)
+                for value in values
+                if isfinite(value) and (value >= 0.0 or unit in SIGNED)
+            }
+        )
+        for unit, values in found.items()
+    }
 
-    Numbers inside a penalty have no keys.
-    """
-    yield recipe.kl_coef
-    yield from (limit for limit in recipe.log_ratio_limits if isfinite(limit))
-    wrapped = (_inner(part) for part in recipe.corrections)
-    for part in (recipe.advantage, recipe.surrogate, recipe.aggregate, *recipe.corrections, *wrapped):
-        yield from (float(value) for value in part.settings.values() if type(value) in (int, float))
+
+def _with_units(part: Slot) -> Iterator[tuple[str, float]]:
+    """Yield each number in a part, and in the parts inside it, with its unit."""
+    for name, value in _all_settings(part).items():
+        unit = _unit(part.kernel, name)
+        for each in value if isinstance(value, tuple) else (value,):
+            if isinstance(each, Slot):
+                yield from _with_units(each)
+            elif unit and type(each) in (int, float):
+                yield unit, each
+
+
+def _unit(kernel: Any, setting: str) -> str:
+    own = BY_KERNEL.get(kernel, BY_FORM.get(FORMS.get(kernel, kernel), {}))
+    return own.get(setting, SETTINGS.get(setting, ""))
+
+
+def _all_settings(part: Slot) -> dict[str, Any]:
+    """Return the settings of a part, defaults included."""
+    parameters = inspect.signature(part.kernel).parameters.values()
+    defaults = {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
+    return {**defaults, **part.settings}
 
 
 def _parts(recipe: Recipe) -> tuple[str, ...]:
     return COMPARED + (("penalty",) if recipe.kl_coef else ())
 
 
-def _distance(target: Dialect, config: dict[str, Any], recipe: Recipe) -> float:
+def _distance(target: Dialect, config: dict[str, Any], recipe: Recipe, budget: int | None) -> float:
     """Return the distance of a configuration from the wanted recipe; infinite if the trainer would refuse it."""
     try:
         ours = target.objective.build(target.settings(config))
     except (ValueError, TypeError, ZeroDivisionError):
         return inf
-    return sum(_distances(ours, recipe).values())
+    return sum(_distances(ours, recipe, budget).values())
 
 
-def _distances(ours: Recipe, wanted: Recipe) -> dict[str, float]:
+def _distances(ours: Recipe, wanted: Recipe, budget: int | None) -> dict[str, float]:
     """Return the distance of each part from the wanted one."""
     distances = {part: _apart(getattr(ours, part), getattr(wanted, part)) for part in _parts(wanted)}
+    if distances["reward"] and budget and _is_same_shaping(ours.reward, wanted.reward, budget):
+        distances["reward"] = 0.0
     distances["log_ratio_limits"] *= FAR_AWAY
     if wanted.kl_coef and (ours.penalty_aggregate or wanted.penalty_aggregate):
         averages = (each.penalty_aggregate or each.aggregate for each in (ours, wanted))
         distances["penalty_aggregate"] = 0.5 * _apart(*averages)
     return distances
+
+
+def in_places(recipe: Recipe, budget: int, places: int) -> Recipe:
+    """Return the recipe for a batch of few places: lengths in tokens are scaled as the budget is to the places.
+
+    Args:
+      recipe: the recipe.
+      budget: the generation budget of the recipe, in tokens.
+      places: number of places of the batch.
+
+    >>> from grpo_ref.explain.dialects import verl
+    >>> buffer = {"overlong_buffer_cfg.enable": True, "reward_manager": "dapo", "max_resp_len": 20480}
+    >>> print(in_places(verl.recipe(**buffer), 20480, 10).reward)
+    overlong_in_tokens(buffer=2.0, budget=10.0, factor=1.0)
+    """
+    return replace(recipe, reward=_scaled(recipe.reward, places / budget))
+
+
+def _scaled(part: Slot, factor: float) -> Slot:
+    lengths = {
+        name: value * factor
+        for name, value in _all_settings(part).items()
+        if _unit(part.kernel, name) in WHOLE and type(value) in (int, float)
+    }
+    return Slot(part.kernel, {**part.settings, **lengths})
+
+
+def _is_same_shaping(ours: Slot, wanted: Slot, budget: int) -> bool:
+    """Return true if two length penalties give the same rewards to all completions within the budget."""
+    if task_reward in (ours.kernel, wanted.kernel):
+        return False
+    record = _every_length()
+    try:
+        rewards = [_scaled(part, PLACES / budget)(record) for part in (ours, wanted)]
+    except (ValueError, TypeError):
+        return False
+    return bool(np.allclose(*rewards, rtol=0.0, atol=1e-12))
+
+
+PLACES = 100
+"""The generation budget on which length penalties are compared."""
+
+
+@cache
+def _every_length() -> SimpleNamespace:
+    lengths = np.arange(1.0, PLACES + 1.0).reshape(10, 10)
+    solved = np.arange(PLACES).reshape(10, 10) % 2.0
+    return SimpleNamespace(rewards=solved, lengths=lengths, max_length=PLACES, ended=lengths < PLACES)
 
 
 def _accepted(target: Dialect, config: dict[str, Any]) -> bool:
