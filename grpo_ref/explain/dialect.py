@@ -214,6 +214,8 @@ class Program:
       module: name under which it is imported, if that differs.
       starts: patterns of commands that start it: `-m module`, a script's path, or two words.
       scripts: names of its own scripts that other projects use too. They count if the keys identify the trainer.
+      relatives: patterns of modules and scripts that read the trainer's keys and may have another loss, such as recipes
+        that are not in `starts`. Their advantages and their surrogate are unknown.
       command: the command that `convert` writes.
       style: "flags" or "overrides", the arguments of that command.
       defaults_by_command: commands or names of scripts that start it with other defaults. Given keys override them.
@@ -229,6 +231,7 @@ class Program:
     module: str = ""
     starts: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
+    relatives: tuple[str, ...] = ()
     command: str = ""
     style: str = "overrides"
     defaults_by_command: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

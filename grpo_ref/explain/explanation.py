@@ -10,7 +10,13 @@ from grpo_ref.explain.description import NEGLIGIBLE, Part, span
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.launch import Launch
 from grpo_ref.explain.schedule import Line, schedule
-from grpo_ref.explain.understanding import NOT_FOUND, doubts_of_groups, refuse_if_nothing_is_left, unread
+from grpo_ref.explain.understanding import (
+    NOT_FOUND,
+    doubts_of_groups,
+    doubts_of_program,
+    refuse_if_nothing_is_left,
+    unread,
+)
 from grpo_ref.explain.version import choose_version
 from grpo_ref.recipes import Recipe
 
@@ -122,6 +128,7 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
     if launch.why:
         refuse_if_nothing_is_left(dialect, found)
         found.unsure.extend(doubts_of_groups(dialect, found, launch.program, is_sure=launch.is_sure))
+        found.unsure.extend(doubts_of_program(dialect, launch.program))
     others = () if launch.version else launch.candidates
     explanation = explain(dialect, found.config, found.unsure, others)
     own = [f"{launch.program} {OWN_PROGRAM}"] if launch.program else []
@@ -129,7 +136,7 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
         launch, cautions=[*own, *launch.cautions, *([] if launch.missing else _stopped(today, found.config))]
     )
     parts = [_doubted(dialect, found, part) for part in explanation.parts]
-    lines = schedule(dialect, found.config, launch.keys, bool(launch.missing))
+    lines = schedule(dialect, found.config, launch.keys, bool(launch.missing or launch.program))
     return Report(dialect, launch, found, explanation._replace(parts=parts), others, lines)
 
 

@@ -1,6 +1,7 @@
 """Sort the keys of a real file: those that matter, those that do not, and those that are unknown."""
 
 import difflib
+import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -220,6 +221,18 @@ def doubts_of_groups(dialect: Dialect, found: Understood, program: str, *, is_su
         elif size == 1:
             why = f"it is not given, and the default of {dialect.version}, 1, would leave nothing to compare"
             yield Unsure(key, Unknown("?", why), (COMPLETIONS,))
+
+
+def doubts_of_program(dialect: Dialect, program: str) -> Iterator[Unsure]:
+    """Yield the doubt about a program that reads the trainer's keys and may have another loss.
+
+    Args:
+      dialect: dialect of the trainer.
+      program: the program that is started, if it is not the trainer's; else "".
+    """
+    if any(re.fullmatch(pattern, program) for pattern in dialect.program.relatives):
+        why = f"it is a custom script with the keys of {dialect.title}, and may have a loss and advantages of its own"
+        yield Unsure("program", Unknown(program, why), ("advantage", "surrogate", "level", "aggregate"))
 
 
 def _size_of_a_fork(dialect: Dialect, found: Understood) -> Iterator[Unsure]:

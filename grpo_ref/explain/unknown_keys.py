@@ -11,7 +11,7 @@ HINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\bn_samples\b", (COMPLETIONS,)),
     (r"\bkld?\b", ("kl_coef",)),
     (r"entropy|\bent coef", ("bonus",)),
-    (r"mask_trunc|truncated_(samples|completions)|overlong_filter|filter_overlong", ("admit",)),
+    (r"mask_trunc|truncated_(samples|completions)|overlong_filter|filter_(overlong|truncated)", ("admit",)),
     (r"overlong|length_penalty|length_reward|\blen_reward", ("reward",)),
     (r"\b[tm]is\b|truncated_importance|icepop|imp_weight_cap", ("corrections",)),
     (
@@ -24,6 +24,7 @@ HINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"dr_?grpo", ("advantage", "aggregate")),
     (r"\badv(antages?)?\b|estimator|baseline|whiten|grpo", ("advantage",)),
     (r"filter_groups|dynamic_sampl|rejection_sampl|accuracy_(lower|upper)|accuracy_filter", ("keep",)),
+    (r"filter_(accuracy|mode|std|reward)|(std|reward|online)_filter|oversampl", ("keep",)),
 )
 """Patterns of names, each with the parts that such a key may change. The first match counts.
 

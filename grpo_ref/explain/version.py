@@ -48,7 +48,7 @@ def choose_version(launch: Launch) -> Version:
     if not launch.why:  # keys alone, with the name of the trainer: the described version is meant
         return Version(dialect, STATED)
     forks = [dialect.program.forks] if dialect.program.forks else []
-    fitting = _fitting(dialect, launch.keys)
+    fitting = _fitting(dialect, launch.keys) or _fitting(dialect, _that_matter(dialect, launch.keys))
     if not fitting:
         nearest = _nearest(dialect, launch.keys)
         reason = f"No covered release has all of its keys, so the file is for a fork. {nearest.version} is the nearest."
@@ -80,9 +80,23 @@ def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
     return [each for each in fitting if () < numbered(each.first or each.release) <= newest]
 
 
+def _that_matter(dialect: Dialect, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys that change the objective in some release, or that indicate one.
+
+    Forks keep keys of memory, profilers and the like that newer releases have renamed. Such keys do not decide the
+    release if no release has all keys.
+    """
+    every, clues = (*dialect.others, dialect), dialect.history.clues
+    return {
+        key: value
+        for key, value in keys.items()
+        if key.split(".")[-1] in clues or any(each.key(key) in each.keys.table for each in every)
+    }
+
+
 def _nearest(dialect: Dialect, keys: Mapping[str, Any]) -> Dialect:
     """Return the release that lacks the fewest of these keys; the oldest of equals, since forks start from old code."""
-    known = [key for key in keys if any(each.has(key) for each in (*dialect.others, dialect))]
+    known = _that_matter(dialect, keys)
     return min((*dialect.others, dialect), key=lambda each: sum(not each.has(key) for key in known))
 
 

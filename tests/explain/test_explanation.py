@@ -110,9 +110,9 @@ FOUND = "keys that change its objective"
 
 def test_a_key_that_has_gone_out_of_use_tells_the_version():
     dialect, launch = dialect_of(Launch("verl", FOUND, {"actor_rollout_ref.actor.ppo_micro_batch_size": 8}))
-    assert dialect.version == "verl 0.3.0.post1"
+    assert dialect.version == "verl 0.2.0.post2"
     assert (
-        launch.cautions[0] == "It has keys that later versions do not have, so verl 0.3.0.post1 is explained."
+        launch.cautions[0] == "It has keys that later versions do not have, so verl 0.2.0.post2 is explained."
     )
 
 

@@ -123,9 +123,9 @@ def test_rounding_may_keep_a_group_of_equal_rewards():
     assert [np.std([0.1] * 3) == 0.0, *keep(rewards=rewards)] == [False, False, True, True]
 
 
-def test_groups_without_effect_are_passed_over_whatever_they_hold():
+def test_keys_of_other_programs_and_keys_without_effect_are_passed_over():
     config = {
-        "critic": {"anything": 1},
+        "actor_rollout_ref.rollout.engine_kwargs.vllm": {"anything": 1},
         "trainer": {"logger": ["console"]},
         "actor": {"clip_ratio_high": 0.28},
     }
