@@ -123,7 +123,7 @@ def in_words(
     """
     said, spans = _phrases(dialect, config, unsure, others)
     parts = [_with_others(said[part], spans[part]) for part in said]
-    return joined([*parts, _given(dialect, config, unsure)])
+    return joined(parts)
 
 
 def _phrases(
@@ -193,7 +193,7 @@ def _said(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure])
     bonus = {} if named[BONUS] is None else {"bonus": str(named[BONUS])}
     unknown = {part: each.reason for each in reversed(unsure) for part in each.parts}
     unknown.pop(COMPLETIONS, None)
-    return sentences(
+    phrases = sentences(
         recipe,
         group_size=next(iter(doubted), named[COMPLETIONS] or dialect.concept(COMPLETIONS, config)),
         budget=named[DIVISOR] or next(iter(budget.values()), None),
@@ -201,6 +201,11 @@ def _said(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure])
         unknown=unknown | bonus,
         words=dialect.objective.phrases,
     )
+    for each in unsure:
+        for part in each.unless:
+            if phrases.get(part) and "unless" not in phrases[part]:
+                phrases[part] += f" (unless {each.key} changes it)"
+    return phrases
 
 
 def _warnings(
@@ -217,7 +222,7 @@ def _warnings(
     is_known = not any(COMPLETIONS in each.parts for each in unsure)
     size = dialect.concept(COMPLETIONS, config) if is_known else None
     unknown = _unknown_keys(dialect, config, unsure)
-    doubted = {part for each in unsure for part in each.parts}
+    doubted = {part for each in unsure for part in (*each.parts, *each.unless)}
     candidates = [other for other in others if takes(other, config)]
     for trap in sprung(dialect.traps, dialect.settings(config, unknown), dialect.given(config)):
         outside = _recipe(dialect, _outside(dialect, config, trap))
@@ -250,7 +255,7 @@ def _has_trap(other: Dialect, trap: Trap, config: Mapping[str, Any]) -> bool:
 def _rests_on(dialect: Dialect, trap: Trap, changed: Mapping[str, Any], unsure: Sequence[Unsure]) -> bool:
     """Return true if a trap depends on unknown keys, or on nothing but unknown parts."""
     read = {dialect.key(key) for key in flat({**trap.example, **trap.near})}
-    doubted = {part for each in unsure for part in each.parts}
+    doubted = {part for each in unsure for part in (*each.parts, *each.unless)}
     is_of_keys = any(dialect.key(each.key) in read for each in unsure if dialect.key(each.key))
     return is_of_keys or (bool(changed) and changed.keys() <= doubted)
 

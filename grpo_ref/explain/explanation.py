@@ -10,6 +10,7 @@ from grpo_ref.explain.description import NEGLIGIBLE, Part, span
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.launch import Launch
 from grpo_ref.explain.schedule import Line, schedule
+from grpo_ref.explain.shared_traps import SHARED_TRAPS
 from grpo_ref.explain.understanding import (
     NOT_FOUND,
     doubts_of_groups,
@@ -135,9 +136,22 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
     launch = replace(
         launch, cautions=[*own, *launch.cautions, *([] if launch.missing else _stopped(today, found.config))]
     )
+    if _is_own_entry(dialect, launch.program):
+        certain = {trap.name for trap in SHARED_TRAPS}
+        explanation = explanation._replace(traps=[trap for trap in explanation.traps if trap.name in certain])
     parts = [_doubted(dialect, found, part) for part in explanation.parts]
     lines = schedule(dialect, found.config, launch.keys, bool(launch.missing or launch.program))
     return Report(dialect, launch, found, explanation._replace(parts=parts), others, lines)
+
+
+def _is_own_entry(dialect: Dialect, program: str) -> bool:
+    """Return true if a program is an entry point of a fork or recipe, which may read the trainer's keys in another way."""
+    return program.split(".")[0] in {
+        dialect.program.package,
+        dialect.program.module,
+        "recipe",
+        "verl_recipe",
+    } - {""}
 
 
 def _stopped(dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
@@ -205,7 +219,7 @@ def _unknown(told: Report, everything: bool) -> Iterator[Piece]:
     yield Piece("heading", "not known")
     for path in told.launch.missing:
         yield Piece("note", f"{path} was not found. Whatever it sets is unknown.")
-    for key, value, parts in unsure:
+    for key, value, parts, _ in unsure:
         depends = f" {', '.join(parts)} may differ from this report." if parts else ""
         yield Piece("note", f"{key} = {value.text}: {value.why}.{depends}")
     if strangers and everything:
@@ -320,7 +334,7 @@ def as_data(told: Report) -> Mapping[str, Any]:
         "keys": [{"key": key, "value": value, "about": about} for key, value, about in explanation.keys],
         "unknown": [
             {"key": key, "text": value.text, "why": value.why, "parts": parts}
-            for key, value, parts in found.unsure
+            for key, value, parts, _ in found.unsure
         ],
         "strangers": found.strangers,
         "without_effect": {key: str(value) for key, value in found.without_effect.items()},

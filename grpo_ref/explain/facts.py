@@ -47,7 +47,9 @@ def facts(
     listed = []
     for name, phrase in phrases.items():
         reasons = tuple(
-            dict.fromkeys(f"{each.reason}: {each.value.why}" for each in unsure if name in each.parts)
+            dict.fromkeys(
+                f"{each.reason}: {each.value.why}" for each in unsure if name in (*each.parts, *each.unless)
+            )
         )
         keys = tuple(f"{key} = {flat(config)[key]}" for key, parts in given.items() if name in _spoken(parts))
         if not phrase and not reasons and not by_version.get(name):

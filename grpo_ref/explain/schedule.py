@@ -30,6 +30,7 @@ class _Reader:
     """Look up the keys of a schedule in a launch, and note which were used."""
 
     def __init__(self, dialect: Dialect, keys: Mapping[str, Any], are_all_there: bool) -> None:
+        self.dialect = dialect
         self.table = dialect.keys.schedule
         self.keys = keys
         self.are_all_there = are_all_there
@@ -41,7 +42,7 @@ class _Reader:
         if not key:
             return None
         for given, value in self.keys.items():
-            if given == key or given.endswith(f".{key}"):
+            if given == key or given.endswith(f".{key}") or self.dialect.key(given) == key:
                 if isinstance(value, Unknown) or value is None:
                     return None
                 self.used.append(f"{given} = {value}")
@@ -83,9 +84,16 @@ def _updates(read: _Reader, dialect: Dialect, config: Mapping[str, Any]) -> Iter
     if steps is None:
         steps = _ratio(prompts, read.number("prompts_per_update"))
     passes = dialect.concept(PASSES, config, 1)
-    if not isinstance(steps, (int, float)) or not isinstance(passes, (int, float)) or steps <= 0:
+    if (
+        not isinstance(steps, (int, float))
+        or not isinstance(passes, (int, float))
+        or steps <= 0
+        or completions == 0
+    ):
         return
     total = prod((steps, passes))
+    if total <= 0 or total != round(total):
+        return
     batch = f"{_number(completions)} completions" if isinstance(completions, (int, float)) else "completions"
     if isinstance(prompts, int) and isinstance(group, int):
         batch += f" ({prompts} prompts of {group})"
@@ -112,7 +120,7 @@ def _number(value: float) -> str:
 def _staleness(read: _Reader) -> Iterator[Line]:
     """Yield a sentence if completions may come from an older policy."""
     is_on, steps = read.number("asynchronous"), read.number("staleness")
-    if not is_on and not steps:
+    if not is_on and ("asynchronous" in read.table or not steps):
         return
     age = (
         f" up to {steps} steps older"

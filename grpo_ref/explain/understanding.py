@@ -32,11 +32,13 @@ class Unsure(NamedTuple):
       key: the key as it was given.
       value: the value as written, and the reason why it is unknown: only the run knows it, or only a fork.
       parts: the parts of the recipe that depend on the key; or "bonus", or the number of completions.
+      unless: parts that hold unless a missing file changes them: the launch itself sets some of their keys.
     """
 
     key: str
     value: Unknown
     parts: tuple[str, ...]
+    unless: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str:
@@ -282,7 +284,13 @@ def unread(dialect: Dialect, config: Mapping[str, Any], missing: Sequence[str]) 
     ordered = tuple(
         "bonus" if part == BONUS else part for part in (*PARTS, COMPLETIONS, BONUS) if part in parts
     )
-    return [Unsure(path, Unknown(NOT_FOUND, "that file was not found"), ordered) for path in missing]
+    given = {part for key in config for part in changing_parts(dialect, config, key)}
+    given |= {"penalty", "penalty_aggregate"} if "kl_coef" in given else set()
+    given |= {"level"} if "surrogate" in given else set()
+    unknown = tuple(part for part in ordered if part not in given)
+    unless = tuple(part for part in ordered if part in given)
+    why = Unknown(NOT_FOUND, "that file was not found")
+    return [Unsure(path, why, unknown, unless) for path in missing]
 
 
 def changing_parts(dialect: Dialect, config: Mapping[str, Any], key: str) -> set[str]:

@@ -34,7 +34,9 @@ def test_the_sentence_comes_first_then_the_warnings():
     ]
     assert shown[1].kind == "paragraph"
     texts = [piece.text for piece in shown]
-    assert any(text.startswith("Every average is taken over each micro-batch of each process") for text in texts)
+    assert any(
+        text.startswith("Every average is taken over each micro-batch of each process") for text in texts
+    )
     assert Piece("formula", "loss = -Σ W (c s(r, A) - β d)") in shown
     assert {piece.name for piece in shown if piece.kind == "formula"} == {
         *("", "surrogate s", "advantage A", "aggregate W", "penalty d"),
@@ -143,7 +145,9 @@ def test_what_earlier_versions_do_with_the_same_keys_is_told():
     ]
     sentence = report(dialect, launch).explanation.paragraph
     assert "; no KL penalty [TRL 0.16.0 to 0.18.2: KL penalty 0.04 (k3)]." in sentence
-    assert sentence.count("[") == 1
+    swapped = "[TRL 0.22.0 to 0.22.1: advantages centred within groups of 8, not divided by a std]"
+    assert swapped in sentence
+    assert sentence.count("[") == 2
     asked = report(DIALECTS["trl"].at("0.18"), replace(launch, version="0.18"))
     assert "; KL penalty 0.04 (k3)." in asked.explanation.paragraph
     named, plain = dialect_of(Launch("trl", "", keys))
@@ -366,7 +370,7 @@ def test_without_a_file_that_is_named_only_what_the_line_says_is_told():
     launch = Launch("trl", "`trl grpo`", keys, missing=("a.yaml",), is_sure=True)
     explained = report(DIALECTS["trl"], launch)
     assert explained.explanation.paragraph == (
-        "surrogate, corrections, advantages, average, KL penalty, entropy bonus and filter of completions not known"
-        " (a.yaml not found); given: beta = 0.01, num_generations = 14."
+        "surrogate, corrections, advantages, average, entropy bonus and filter of completions not known (a.yaml not"
+        " found); KL penalty 0.01 (importance-weighted k3) (unless a.yaml changes it)."
     )
     assert Piece("part", "not known (a.yaml not found)", "surrogate") in pieces(explained)

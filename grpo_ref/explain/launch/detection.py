@@ -79,7 +79,8 @@ def program(words: Sequence[str]) -> Start | None:
     for place in reversed(range(len(words))):
         is_module = place > 0 and MODULE.fullmatch(words[place - 1]) is not None
         is_relay = any(name in HANDING_ON for name in _names(words, place))
-        if is_module or is_relay or words[place].endswith((".py", ".sh")):
+        is_script = words[place].endswith((".py", ".sh")) and "=" not in words[place]
+        if is_module or is_relay or is_script:
             return Start("", words[place], place + 1)
     return None
 

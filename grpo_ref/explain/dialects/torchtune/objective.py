@@ -13,6 +13,7 @@ from grpo_ref.explain.dialects.torchtune.keys import (
     LINEAR,
     SIMPLE,
     TOKEN,
+    component,
 )
 from grpo_ref.explain.dialects.torchtune.phrases import PHRASES
 from grpo_ref.explain.dialects.torchtune.refusals import check
@@ -53,7 +54,7 @@ def recipe(**config: Any) -> Recipe:
 def _build(s: Settings) -> Recipe:
     settings = s
     check(settings, AGGREGATES)
-    loss = settings["loss._component_"]
+    loss = component(settings)
     return Recipe(
         reward=slot(task_reward),
         keep=slot(all_groups),

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from grpo_ref.explain.dialects.common.refusals import expect
-from grpo_ref.explain.dialects.torchtune.keys import CHUNKED, LINEAR, OF_LINEAR
+from grpo_ref.explain.dialects.torchtune.keys import CHUNKED, LINEAR, OF_LINEAR, component
+from grpo_ref.explain.settings import Settings
 
 
-def check(settings: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+def check(settings: Settings, known: Mapping[str, Any]) -> None:
     """Raise a ValueError for settings that torchtune refuses, or that no recipe can express.
 
     Args:
@@ -16,7 +17,7 @@ def check(settings: Mapping[str, Any], known: Mapping[str, Any]) -> None:
 
     torchtune `config.instantiate`, and how the recipes call their losses.
     """
-    loss = settings["loss._component_"]
+    loss = component(settings)
     expect(
         loss != CHUNKED,
         f"loss: torchtune refuses {CHUNKED} in both recipes, which do not call it as it is defined; what it computes"
@@ -35,7 +36,7 @@ def check(settings: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     )
 
 
-def _check_recipe(settings: Mapping[str, Any], is_linear: bool) -> None:
+def _check_recipe(settings: Settings, is_linear: bool) -> None:
     """Check that the loss has the arguments of the recipe that calls it."""
     expect(
         not is_linear or settings["forward_batch_size"] is None,

@@ -2,13 +2,13 @@
 
 from collections.abc import Set
 
-from grpo_ref.explain.dialects.torchtune.keys import BATCH, LINEAR, SIMPLE, TOKEN
+from grpo_ref.explain.dialects.torchtune.keys import BATCH, LINEAR, SIMPLE, TOKEN, component
 from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
 
 def _loss(s: Settings) -> str:
-    name: str = s["loss._component_"]
+    name: str = component(s)
     return name
 
 
