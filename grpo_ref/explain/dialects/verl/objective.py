@@ -239,7 +239,7 @@ def _average(s: Settings, mode: str) -> Slot:
     which has no effect: they are whole numbers, and the sum is in float32.
     """
     is_engine = s["trainer.use_legacy_worker_impl"] == "disable"
-    rows = {} if is_engine or s.rows_without_tokens != "left out" else {"count_empty": False}
+    rows = {} if is_engine or s.rows_without_tokens != "excluded" else {"count_empty": False}
     averages = {
         "token-mean": slot(token_mean),
         "token-sum": slot(token_sum),

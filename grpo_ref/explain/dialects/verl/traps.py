@@ -117,7 +117,7 @@ TRAPS = (
             s.rows_without_tokens == "0/0"
             and (s.loss_agg_mode == "seq-mean-token-mean" or s.loss_mode == "gspo")
         ),
-        "A completion without a token in the mask makes the loss NaN. 0.6.1 leaves such completions out of"
+        "A completion without a token in the mask makes the loss NaN. 0.6.1 excludes such completions from"
         " the mean.",
         "verl agg_loss; verl #3915",
         {"loss_agg_mode": "seq-mean-token-mean"},
