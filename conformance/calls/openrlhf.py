@@ -45,7 +45,7 @@ def spans(mask: Array) -> Array:
 
 def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """Return the rewards after the length penalties."""
-    settings = vars(dialect.settings(config))
+    settings = dialect.settings(config)
     budget = settings["rollout.max_new_tokens"] or settings["data.max_len"]
     fields = {"lengths": spans(record.mask), "max_length": budget}
     return {"value": dialect.recipe(**config).reward(SimpleNamespace(**vars(record) | fields))}

@@ -57,7 +57,7 @@ def _advantages_of_turns(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
     """Return the advantages with a length penalty if the completions differ in tokens read and in turns."""
-    weights = length_weights(vars(dialect.settings(config)))
+    weights = length_weights(dialect.settings(config))
     numbers = length_penalized_turns(
         record.rewards, record.mask.sum(-1), record.input_lengths, record.turns, **weights
     )

@@ -78,7 +78,7 @@ def _is_scaled(settings: SimpleNamespace) -> bool:
 
     FSDP's actor ignores that setting.
     """
-    return bool(settings.use_valid_token_scale and vars(settings)["actor.training_backend"] == "megatron")
+    return bool(settings.use_valid_token_scale and settings["actor.training_backend"] == "megatron")
 
 
 def _step(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def loss_of_the_next_step(
     entropy = _entropy(settings, record)
     coefficient = _next(settings, entropy)
     applied = coefficient if entropy <= settings.entropy_target else 0.0
-    later = SimpleNamespace(**vars(settings) | {"entropy_coef": coefficient})
+    later = SimpleNamespace(**settings | {"entropy_coef": coefficient})
     return _in_one_piece(dialect, config, record, applied) | {"entropy_coef": _next(later, entropy)}
 
 

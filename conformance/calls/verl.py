@@ -64,7 +64,7 @@ def _after_trainer(
     drawn, tokens = record, record.mask.sum()
     if recipe.admit.kernel is not all_completions:
         record = SimpleNamespace(**vars(record) | {"mask": record.mask * recipe.admit(record)})
-        if vars(settings)["trainer.use_v1"]:
+        if settings["trainer.use_v1"]:
             recipe = _over(recipe, tokens)
     anew = settings.loss_mode == "bypass_mode"
     weights = recipe.corrections if anew else tuple(_known(part, drawn) for part in recipe.corrections)

@@ -22,7 +22,7 @@ def _ratio(measured: Measured) -> Floats:
 
 def _branches(measured: Measured) -> tuple[Floats, Floats, Floats]:
     """Return the unclipped and the clipped loss of each token, and its advantage, each (P, G, T)."""
-    settings, ratio = vars(measured.settings), _ratio(measured)
+    settings, ratio = measured.settings, _ratio(measured)
     low, high = settings["eps_clip"], settings["eps_clip_higher"]
     advantages = measured.record.advantages
     advantages = advantages if advantages.ndim == ratio.ndim else advantages[..., None]
@@ -48,7 +48,7 @@ def dual_clip_ratio(measured: Measured) -> Array:
     Good tokens never have one.
     """
     free, bound, advantages = _branches(measured)
-    cap = vars(measured.settings)["c_clip"]
+    cap = measured.settings["c_clip"]
     above = np.zeros_like(free) if cap is None else cap * abs(advantages) < np.maximum(free, bound)
     return _mean(measured, above.astype(float))
 

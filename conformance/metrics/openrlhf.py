@@ -42,7 +42,7 @@ def clip_ratio(measured: Measured) -> Array:
 
 def _log_ratio(measured: Measured) -> Floats:
     """Return the log-ratio of the surrogate, (P, G, T)."""
-    record, settings = measured.record, vars(measured.settings)
+    record, settings = measured.record, measured.settings
     if settings["actor.policy_loss_type"] == "ppo":
         low, high = measured.recipe.log_ratio_limits
         limited_ratio: Floats = np.clip(record.log_probs - old_log_probs_of(measured), low, high)
@@ -114,7 +114,7 @@ def mean_return(measured: Measured) -> Rounded:
 
     Rewards and penalty are float32, whatever the precision of the log-probabilities.
     """
-    settings, record = vars(measured.settings), measured.record
+    settings, record = measured.settings, measured.record
     advantage = measured.recipe.advantage
     rewards = limited(record.rewards, scores=scores_of(advantage), limits=settings["reward.clip_range"])
     costs, weight = _cost(measured), advantage.settings.get("kl_coef", 0.0)

@@ -15,7 +15,7 @@ class _Moved(SimpleNamespace):
 
 
 def _moved(measured: Measured) -> _Moved:
-    record, settings = measured.record, vars(measured.settings)
+    record, settings = measured.record, measured.settings
     log_ratio = record.log_probs - getattr(record, "old_log_probs", record.log_probs)
     change = probability_change(log_ratio, record.log_probs)
     advantages = record.advantages if record.advantages.ndim == 3 else record.advantages[..., None]

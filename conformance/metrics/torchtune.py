@@ -50,7 +50,7 @@ def clipfrac(measured: Measured) -> Floats | float:
     """Return the fraction of clipped tokens, or of clipped completions, `clipfrac`; 0 without a clip."""
     if _loss(measured) not in (TOKEN, OF_BATCH):
         return 0.0
-    record, width = measured.record, vars(measured.settings)["loss.epsilon"]
+    record, width = measured.record, measured.settings["loss.epsilon"]
     ratio = np.exp(measured.recipe.level(log_ratio_of(measured), record.mask))
     free = record.advantages[..., None] * ratio
     bound = record.advantages[..., None] * np.clip(ratio, min(1.0 - width, 1.0 + width), 1.0 + width)
@@ -73,7 +73,7 @@ def approx_policy_kl(measured: Measured) -> Array:
 
 def _loss(measured: Measured) -> str:
     """Return the full name of the loss."""
-    name: str = vars(measured.settings)["loss._component_"]
+    name: str = measured.settings["loss._component_"]
     return name
 
 

@@ -371,7 +371,7 @@ def _of_statistic(batch: Mismatch, far: Floats, low: float, high: float) -> dict
 def _of_trainer(m: Measured, name: str, numbers: Callable[[Mismatch], dict[str, float]]) -> float:
     """Return a metric of the old policy and the sampler, computed once per batch."""
     record = m.record
-    batch = Mismatch(record.old_log_probs, record.rollout_log_probs, record.mask, vars(m.settings))
+    batch = Mismatch(record.old_log_probs, record.rollout_log_probs, record.mask, m.settings)
     return numbers(batch)[name]
 
 
