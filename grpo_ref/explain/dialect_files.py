@@ -7,6 +7,7 @@ TOML has no None. A key without `default` has the default None, and `{ unset = t
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -51,6 +52,7 @@ def dialect_of(package: str, objective: Objective, traps: tuple[Trap, ...]) -> D
     )
 
 
+@cache
 def read_files(package: str) -> tuple[dict[str, str], Keys, Program, History]:
     """Return the title fields, the keys, the commands and the history of a trainer.
 

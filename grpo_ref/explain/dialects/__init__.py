@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from grpo_ref.listing import LazyListing
 
 if TYPE_CHECKING:
-    from grpo_ref.explain.dialect import Dialect
+    from grpo_ref.explain.dialect import Dialect, Program
 
 TRAINERS = (
     *("trl", "unsloth", "verl", "open_instruct", "rlinf", "openrlhf", "nemo_rl", "slime", "miles", "easy_r1"),
@@ -28,3 +28,16 @@ def _dialect(name: str) -> "Dialect":
 
 DIALECTS: "LazyListing[Dialect]" = LazyListing("dialect", TRAINERS, _dialect)
 """Every dialect by name. Its folder is imported at the first look-up."""
+
+
+def _program(name: str) -> "Program":
+    """Return the ways to start a trainer, from its `keys.toml` alone."""
+    from grpo_ref.explain.dialect_files import (
+        read_files,  # this package is imported by everything that reads it
+    )
+
+    return read_files(f"{__name__}.{name}")[2]
+
+
+PROGRAMS: "LazyListing[Program]" = LazyListing("program", TRAINERS, _program)
+"""The ways to start each trainer, by its name. No trainer's modules are imported."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from grpo_ref.explain.dialect import COMPLETIONS, Dialect
-from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.dialects import DIALECTS, PROGRAMS
 
 MODULE = re.compile(r"-[a-zA-Z]?m|--module")
 """The word before the name of a module: `python -m`, `python -um`, `deepspeed --module`."""
@@ -60,9 +60,9 @@ def started(words: Sequence[str]) -> Start | None:
     """
     for place in reversed(range(len(words))):
         for shown in _names(words, place):
-            for dialect in DIALECTS.values():
-                if any(re.fullmatch(pattern, shown) for pattern in dialect.program.starts):
-                    return Start(dialect.name, shown, place + 1)
+            for trainer, program_of in PROGRAMS.items():
+                if any(re.fullmatch(pattern, shown) for pattern in program_of.starts):
+                    return Start(trainer, shown, place + 1)
     return None
 
 
