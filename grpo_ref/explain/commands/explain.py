@@ -128,6 +128,8 @@ def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
         f"together the gradient on a typical batch differs by {whole:.0%}"
         if differences
         else "the same objective"
+        if means[0] == means[1]
+        else "only the tokens that averages are taken over differ"
     )
     count = "1 difference" if len(differences) == 1 else f"{len(differences)} differences"
     yield "\n" + click.style(f"{count}: {told}", bold=True)

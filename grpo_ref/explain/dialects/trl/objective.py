@@ -1,5 +1,6 @@
 """The objective of TRL 1.16.0: the meaning of its keys, and the recipe that they give."""
 
+import math
 from typing import Any
 
 from grpo_ref.advantages import batch_scaled, group_centered, group_normalized, normalized_then_summed
@@ -173,8 +174,11 @@ def _aggregate(s: Settings) -> Slot:
 def _masks(s: Settings) -> tuple[Slot, ...]:
     if s.off_policy_mask_threshold is None:
         return _entropy_mask(s)
-    kernel = off_policy_mask if s.off_policy_mask_reads_sampler else off_policy_mask_of_trainer
-    return (slot(kernel, threshold=s.off_policy_mask_threshold), *_entropy_mask(s))
+    threshold = {"threshold": s.off_policy_mask_threshold}
+    if not s.off_policy_mask_reads_sampler:
+        return (slot(off_policy_mask_of_trainer, **threshold), *_entropy_mask(s))
+    unscored = {"unknown": math.nan} if s.unscored_tokens_give_nan else {}
+    return (slot(off_policy_mask, **threshold, **unscored), *_entropy_mask(s))
 
 
 def _entropy_mask(s: Settings) -> tuple[Slot, ...]:
@@ -193,9 +197,13 @@ def _mean(s: Settings) -> str:
         return f"each micro-batch of each process{', padding included' * padded}, and then over these"
     factor = f"{s.gradient_accumulation_steps}/{s.steps_per_generation}"
     notes = [
-        *(["tokens of truncated completions included"] if _counts_truncated(s) else []),
         *(
-            [f"so each step is smaller by gradient_accumulation_steps/steps_per_generation = {factor}"]
+            ["tokens of truncated completions included"]
+            if s.mask_truncated_completions and s.denominator_counts_truncated
+            else []
+        ),
+        *(
+            [f"with each step multiplied by gradient_accumulation_steps/steps_per_generation = {factor}"]
             if s.denominator_counts_all_steps and has_several_steps(s)
             else []
         ),
@@ -206,11 +214,6 @@ def _mean(s: Settings) -> str:
         ),
     ]
     return ", ".join(["the generation batch, all processes and micro-batches together", *notes])
-
-
-def _counts_truncated(s: Settings) -> bool:
-    """Return true if the denominator counts tokens that `mask_truncated_completions` removes from the sum."""
-    return bool(s.mask_truncated_completions and s.denominator_counts_truncated)
 
 
 DIALECT = dialect_of(

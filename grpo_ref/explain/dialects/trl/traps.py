@@ -409,7 +409,11 @@ _ALL = (
     ),
     Trap(
         "scale_rewards is text, which counts as True",
-        lambda s, given: s.scale_rewards_meaning == "truth" and isinstance(s.scale_rewards, str) and "scale_rewards" in given,
+        lambda s, given: (
+            s.scale_rewards_meaning == "truth"
+            and isinstance(s.scale_rewards, str)
+            and "scale_rewards" in given
+        ),
         'Until TRL 0.21, scale_rewards is True or False. Any text, even "none", counts as True, so the advantages are'
         " divided by the std of the group. Set scale_rewards=False.",
         "TRL 0.21.0 GRPOTrainer._generate_and_score_completions",
@@ -443,7 +447,9 @@ _ALL = (
     Trap(
         "entropy_coef depends on the denominator of the loss",
         lambda s, given: (
-            s.loss_type in WINDOW_LOSSES and s.bonus_shares_denominator and bool(s.entropy_coef or s.use_adaptive_entropy)
+            s.loss_type in WINDOW_LOSSES
+            and s.bonus_shares_denominator
+            and bool(s.entropy_coef or s.use_adaptive_entropy)
         ),
         "Until TRL 1.9.2, dapo, cispo and vespo divide the entropy bonus by the same number of tokens as the policy loss."
         " Other loss types use the mean over the tokens of the micro-batch.",
@@ -456,7 +462,7 @@ _ALL = (
         "reward_weights: a completion without any score counts as reward 0",
         lambda s, given: s.unscored_completions == "reward 0" and "reward_weights" in given,
         "Until TRL 1.5.1, a completion for which every reward function returns None counts as reward 0 in the mean and std"
-        " of its group. From TRL 1.6 on it is left out.",
+        " of its group. TRL 1.6 and later exclude it.",
         "TRL PR #5902",
         {"reward_weights": [1.0, 0.5]},
         {},

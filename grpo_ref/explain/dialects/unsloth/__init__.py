@@ -1,4 +1,4 @@
-"""Unsloth of August 2026: TRL's `GRPOConfig` with other defaults, and settings that it overrides."""
+"""Unsloth of October 2026: TRL's `GRPOConfig` with other defaults, and settings that it overrides."""
 
 from grpo_ref.explain.dialects.unsloth.objective import DIALECT, recipe
 
