@@ -359,8 +359,10 @@ def test_a_run_of_an_agent_is_explained():
 
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.name)
 def test_a_trap_is_sprung_by_its_example_and_not_by_what_is_near(trap):
+    dialect = DIALECT.at(trap.release)
+
     def found(config):
-        return sprung((trap,), DIALECT.settings(config), DIALECT.given(config))
+        return sprung((trap,), dialect.settings(config), dialect.given(config))
 
     assert found(trap.example) == [trap]
     assert found(trap.near) == []

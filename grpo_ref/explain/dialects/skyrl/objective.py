@@ -69,10 +69,6 @@ AGGREGATES = {
     "seq_mean_token_sum_norm": slot(fixed_length),
     "prompt_mean": slot(prompt_mean),
 }
-LOSSES = (
-    *("regular", "dual_clip", "gspo", "cispo", "rollout_is", "clip_cov", "kl_cov", "sapo"),
-    *("importance_sampling", "dppo"),
-)
 FREE = ("gspo", "clip_cov", "kl_cov", "importance_sampling")
 """The losses whose log-ratio is not limited to ± 20."""
 UNCORRECTED = ("clip_cov", "kl_cov", "importance_sampling")
@@ -97,9 +93,9 @@ def recipe(**config: Any) -> Recipe:
 def _build(s: Settings) -> Recipe:
     check(s)
     penalty: Slot = one_of("kl_estimator_type", s.kl_estimator_type, PENALTIES)
-    one_of("policy_loss_type", s.policy_loss_type, dict.fromkeys(LOSSES))
+    one_of("policy_loss_type", s.policy_loss_type, dict.fromkeys(s.losses))
     aggregate = _aggregate(s)
-    free = s.policy_loss_type in FREE
+    free = s.policy_loss_type in FREE or not s.log_ratio_is_limited
     return Recipe(
         reward=_reward(s),
         keep=_keep(s),
@@ -107,7 +103,7 @@ def _build(s: Settings) -> Recipe:
         level=sequence_mean_level if s.policy_loss_type == "gspo" else token_level,
         surrogate=_surrogate(s, aggregate),
         penalty=penalty,
-        kl_coef=s.kl_loss_coef if s.use_kl_loss else 0.0,
+        kl_coef=s.kl_loss_coef if _has_penalty(s) else 0.0,
         aggregate=aggregate,
         source=DIALECT.version,
         admit=_admit(s),
@@ -137,15 +133,23 @@ def _keep(s: Settings) -> Slot:
 
 
 def _aggregate(s: Settings) -> Slot:
-    aggregate: Slot = one_of("loss_reduction", s.loss_reduction, AGGREGATES)
+    known = {name: AGGREGATES[name] for name in s.reductions}
     legacy = slot(micro_batch_token_mean, rows=s.micro_train_batch_size_per_gpu)
-    return legacy if s.loss_reduction == "token_mean_legacy" else aggregate
+    known |= {"token_mean_legacy": legacy} if "token_mean_legacy" in known else {}
+    known |= {"token_mean": legacy} if s.token_mean_is_of_micro_batches else {}
+    aggregate: Slot = one_of("loss_reduction", s.loss_reduction, known)
+    return aggregate
 
 
 def _penalty_aggregate(s: Settings) -> Slot | None:
     """Return the average of the penalty, which is per completion for any loss."""
-    own = s.use_kl_loss and s.loss_reduction != "sequence_mean"
+    own = _has_penalty(s) and s.loss_reduction != "sequence_mean"
     return AGGREGATES["sequence_mean"] if own else None
+
+
+def _has_penalty(s: Settings) -> bool:
+    """Return true if the loss has a KL with a gradient."""
+    return bool(s.use_kl_loss and s.kl_loss_has_gradient)
 
 
 def _admit(s: Settings) -> Slot:
@@ -158,7 +162,8 @@ def _admit(s: Settings) -> Slot:
 
 def _advantage(s: Settings, penalty: Slot) -> Slot:
     """Return the estimator, with the penalty in the reward if there is one, and the normalization around both."""
-    alone: Slot = one_of("advantage_estimator", s.advantage_estimator, ESTIMATORS)
+    known = {name: ESTIMATORS[name] for name in s.estimators}
+    alone: Slot = one_of("advantage_estimator", s.advantage_estimator, known)
     returns, coef = s.advantage_estimator == "reinforce++", max(0.0, s.kl_loss_coef)
     if s.advantage_estimator == "grpo" and not s.grpo_norm_by_std:
         alone = slot(group_centered, keep_singletons=True)

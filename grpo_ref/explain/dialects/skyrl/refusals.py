@@ -211,6 +211,8 @@ def _check_asynchronous(settings: Mapping[str, Any]) -> None:
 
 
 def _check_engines(settings: Mapping[str, Any], gpus: int) -> None:
+    if not settings["engines_have_a_group"]:
+        return
     engines = settings["inference_engine.num_engines"]
     for kind in ("tensor", "pipeline", "data"):
         engines *= settings[f"inference_engine.{kind}_parallel_size"]

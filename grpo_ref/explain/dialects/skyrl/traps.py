@@ -25,8 +25,44 @@ def _algorithm(**config: Any) -> dict[str, Any]:
 
 TRAPS = (
     Trap(
+        "use_kl_loss has no gradient",
+        lambda s, given: s.use_kl_loss and s.kl_loss_coef > 0.0 and not s.kl_loss_has_gradient,
+        "use_kl_loss is on by default, but the KL is computed under torch.no_grad. It is a number in the log and does"
+        " not change the training. SkyRL of 2026-03-20 mends it; skyrl 0.1.0 and every skyrl_train release have it. Use"
+        " use_kl_in_reward there.",
+        "SkyRL #1353; ppo_utils.py, compute_approx_kl",
+        {},
+        _algorithm(use_kl_loss=False),
+        release="2026-02",
+    ),
+    Trap(
+        "loss_reduction=token_mean is taken over each micro-batch",
+        lambda s, given: s.loss_reduction == "token_mean" and s.token_mean_is_of_micro_batches,
+        "token_mean is the mean over the tokens of a micro-batch, then over micro-batches and ranks. A token of a"
+        " micro-batch with short completions weighs more. micro_train_batch_size_per_gpu is 1 by default, with which"
+        " it is the mean over completions of their means. SkyRL of 2026-03-31 mends it.",
+        "SkyRL #1296; ppo_utils.py, reduce_loss",
+        {},
+        _algorithm(loss_reduction="sequence_mean"),
+        release="2026-02",
+    ),
+    Trap(
+        "cispo_eps_clip_low is 0, so weights below 1 become 1",
+        lambda s, given: s.policy_loss_type == "cispo" and s.cispo_eps_clip_low == 0.0,
+        "With cispo_eps_clip_low = 0, the default until July 2026, the weight is at least 1. A token that became less"
+        " likely keeps the full weight. CISPO as published has no lower bound: set cispo_eps_clip_low to 1.",
+        "SkyRL #1928; config.py, CISPOConfig; arXiv:2506.13585",
+        _algorithm(policy_loss_type="cispo", cispo=dict(cispo_eps_clip_low=0.0)),
+        _algorithm(policy_loss_type="cispo", cispo=dict(cispo_eps_clip_low=1.0)),
+    ),
+    Trap(
         "use_kl_loss is on by default, averaged per completion",
-        lambda s, given: s.use_kl_loss and s.kl_loss_coef > 0.0 and s.loss_reduction != "sequence_mean",
+        lambda s, given: (
+            s.use_kl_loss
+            and s.kl_loss_has_gradient
+            and s.kl_loss_coef > 0.0
+            and s.loss_reduction != "sequence_mean"
+        ),
         "use_kl_loss is on by default, with a weight of 0.001. Its average is always the mean over"
         " completions of their means, whatever loss_reduction is, so a token of a long completion has less"
         " of it.",
