@@ -249,9 +249,9 @@ def _average(s: Settings, mode: str) -> Slot:
         if s.sum_norm_divides_by_rows
         else slot(summed_over_rows),
     }
-    return one_of(
-        "loss_agg_mode", mode, {name: each for name, each in averages.items() if name not in s.not_yet}
-    )
+    known = {name: each for name, each in averages.items() if name not in s.not_yet}
+    average: Slot = one_of("loss_agg_mode", mode, known)
+    return average
 
 
 def _kl_coef(s: Settings) -> float:
