@@ -299,7 +299,8 @@ def _without_effect(dialect: Dialect, found: Understood, everything: bool) -> It
     count = len(found.without_effect)
     if everything:
         for key, value in found.without_effect.items():
-            yield Piece("key", f"{key} = {value!r}: This key does not touch the objective.")
+            effect = dialect.keys.effects.get(str(dialect.key(key)), "This key does not touch the objective.")
+            yield Piece("key", f"{key} = {value!r}: {effect}")
     elif count:
         keys = "1 other key of it does" if count == 1 else f"{count} other keys of it do"
         yield Piece("note", f"{keys} not touch the objective.")

@@ -198,6 +198,11 @@ def test_defaults_of_a_release(release):
     assert {key: defaults[key] for key in DEFAULTS[release]} == DEFAULTS[release]
 
 
+def test_keys_of_sampling_are_not_called_harmless():
+    for key in ("top_p", "top_k", "min_p", "repetition_penalty", "generation_kwargs", "temperature"):
+        assert "sampl" in TRL.keys.effects[key] or "logits" in TRL.keys.effects[key]
+
+
 def test_behaviour_cannot_be_given():
     for name in ("scale_rewards_meaning", "luspo_trains_on_padding", "has_gmpo"):
         with pytest.raises(ValueError, match=f"trl has no key '{name}'"):
