@@ -36,7 +36,8 @@ SILENT = re.compile(
 )
 """Patterns of names that never concern the objective, whatever else is in them."""
 SAMPLING = {"rollout", "generator", "generation", "env", "tools"}
-"""Groups in which only the number of completions affects the objective."""
+OF_SAMPLING = ((COMPLETIONS,), ("keep",))
+"""`SAMPLING` are groups in which only the number of completions and the filter of groups affect the objective."""
 OFF = {"", "none", "null", "off", "no", "false", "vanilla", "default", "standard", "ppo"}
 SWITCHES = ("enable", "enabled", "use")
 OTHER_FAMILY = re.compile(r"(^|[_-])(gae|ppo|remax|dpo|kto|sft|critic|gkd|opd|distill\w*)([_-]|$)")
@@ -61,7 +62,7 @@ def touched(key: str, value: Any, keys: dict[str, Any]) -> tuple[str, ...]:
     if is_off(value) or SILENT.search(path) or _is_switched_off(key, keys):
         return ()
     parts = next((parts for hint, parts in HINTS if re.search(_spaced(hint), path)), ())
-    return parts if parts == (COMPLETIONS,) or not SAMPLING & set(groups) else ()
+    return parts if parts in OF_SAMPLING or not SAMPLING & set(groups) else ()
 
 
 def _spaced(hint: str) -> str:

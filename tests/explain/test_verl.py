@@ -11,7 +11,9 @@ from conformance.calls.verl import as_actor, torch_permutation
 from conformance.replay import rebuild
 from grpo_ref import policy_loss
 from grpo_ref.corrections import truncated
+from grpo_ref.explain import understood
 from grpo_ref.explain.description import explain
+from grpo_ref.explain.dialect import COMPLETIONS
 from grpo_ref.explain.dialects import verl
 from grpo_ref.explain.dialects.verl.correction import rejection, window
 from grpo_ref.explain.dialects.verl.kernels import (
@@ -23,6 +25,8 @@ from grpo_ref.explain.dialects.verl.kernels import (
     returned_with_penalty,
     share_of_kept,
 )
+from grpo_ref.explain.explanation import dialect_of, report
+from grpo_ref.explain.launch import launches
 from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.trap import sprung
 from grpo_ref.recipes import slot
@@ -374,3 +378,99 @@ def test_a_penalty_in_the_reward_is_taken_off_before_the_group_is_looked_at():
 def test_early_versions_had_the_penalty_in_the_reward_unless_it_was_in_the_loss(config, is_penalized):
     kernel = verl.DIALECT.at("0.3").recipe(**config).advantage.kernel
     assert (kernel in (penalized, returned_with_penalty)) == is_penalized
+
+
+OWN = (
+    "verl.trainer.main_ppo",
+    "verl.experimental.one_step_off_policy.main_ppo",
+    "recipe.dapo.main_dapo",
+    "verl_recipe.entropy.main_entropy",
+    "recipe.fully_async_policy.fully_async_main",
+    "recipe.partial_rollout.main_ppo",
+)
+OTHERS = (
+    "recipe.flowrl.main_flowrl",
+    "recipe.prime.main_prime",
+    "recipe.spo.spo_main_ppo",
+    "recipe.gvpo.gvpo_main_ppo",
+    "recipe.gkd.main_gkd",
+    "recipe.rep_exp.main_rep_exp",
+    "verl_recipe.sppo.main_sppo",
+    "verl.agent_trainer.main_ppo",
+    "verl.experimental.vla.main_ppo",
+)
+KEYS = (
+    "algorithm.adv_estimator=grpo actor_rollout_ref.rollout.n=8 actor_rollout_ref.actor.clip_ratio_high=0.28"
+    " actor_rollout_ref.actor.use_kl_loss=False"
+)
+
+
+@pytest.mark.parametrize("module", OWN)
+def test_an_entry_point_with_verls_own_loss_is_explained(module):
+    (launch,) = launches(f"python3 -m {module} {KEYS}")
+    told = report(*dialect_of(launch))
+    assert (launch.trainer, launch.program) == ("verl", "")
+    assert told.sentence.startswith("PPO-clip 0.2/0.28 with a dual clip at 3")
+
+
+@pytest.mark.parametrize("module", OTHERS)
+def test_an_entry_point_with_another_loss_is_not_known(module):
+    (launch,) = launches(f"python3 -m {module} {KEYS}")
+    told = report(*dialect_of(launch))
+    assert (launch.trainer, launch.program) == ("verl", module)
+    assert "surrogate, advantages and average not known" in told.sentence
+    assert told.launch.cautions[0].startswith(f"{module} is a custom script.")
+    assert told.warnings == []
+
+
+def test_asynchronous_entry_points_take_the_samplers_log_probs_as_the_old_ones():
+    (launch,) = launches(f"python3 -m verl.experimental.one_step_off_policy.main_ppo {KEYS}")
+    assert launch.keys["algorithm.rollout_correction.bypass_mode"] is True
+
+
+# keys of forks, with the parts that they may change
+UNKNOWN = {
+    "custom_reward_function.overlong_buffer.len": (4096, ("reward",)),
+    "custom_reward_function.overlong_buffer.penalty_factor": (1.0, ("reward",)),
+    "data.filter_accuracy": (True, ("keep",)),
+    "data.accuracy_lower_bound": (0.1, ("keep",)),
+    "data.filter_mode": ("EMA", ("keep",)),
+    "data.std_filter_beta": (0.5, ("keep",)),
+    "data.n_samples": (8, (COMPLETIONS,)),
+    "actor_rollout_ref.rollout.filter_groups": (True, ("keep",)),
+    "data.filter_truncated": (True, ("admit",)),
+}
+
+
+@pytest.mark.parametrize("key", UNKNOWN)
+def test_a_key_of_a_fork_is_unknown_and_may_change_the_objective(key):
+    value, parts = UNKNOWN[key]
+    assert verl.DIALECT.key(key) is None
+    found = understood(
+        verl.DIALECT, {"algorithm.adv_estimator": "grpo", key: value}, strict=False, forked=True
+    )
+    assert [(each.key, each.parts) for each in found.unsure] == [(key, parts)]
+
+
+HARMLESS = (
+    "data.train_files",
+    "trainer.project_name",
+    "actor_rollout_ref.actor.fsdp_config.param_offload",
+    "critic.optim.lr",
+    "actor_rollout_ref.rollout.engine_kwargs.vllm.swap_space",
+    "actor_rollout_ref.actor.megatron.tensor_model_parallel_size",
+    "actor_rollout_ref.rollout.val_kwargs.n",
+)
+
+
+@pytest.mark.parametrize("key", HARMLESS)
+def test_a_key_of_verls_own_files_is_known(key):
+    assert verl.DIALECT.key(key) is not None
+    assert verl.DIALECT.key(key) not in verl.DIALECT.keys.table
+
+
+@pytest.mark.parametrize(
+    "key", ["data.foo_bar", "trainer.foo_bar", "critic.foo_bar", "custom_reward_function.foo_bar"]
+)
+def test_an_invented_key_is_unknown(key):
+    assert verl.DIALECT.key(key) is None

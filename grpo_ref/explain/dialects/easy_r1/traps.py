@@ -89,7 +89,7 @@ TRAPS = (
     ),
     Trap(
         "filter_low and filter_high compare the mean reward",
-        lambda s, given: s.online_filtering,
+        lambda s, given: s.online_filtering and s.filter_low < s.filter_high,
         "A group is kept if its mean is strictly between filter_low and filter_high, 0.01 and 0.99 by"
         " default. With rewards of -1 and 1, this drops every group in which at most half of the"
         " completions are right, and it keeps groups of equal rewards between the bounds. Dropped groups"
