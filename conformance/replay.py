@@ -138,7 +138,7 @@ def _refusal(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
 
     It must not be refused here just because a key is unknown, unless the trainer's error names that key too.
     """
-    dialect = one_of("trainer", case["trainer"], DIALECTS)
+    dialect = one_of("trainer", case["trainer"], DIALECTS).at(case.get("release", ""))
     others = {key: None for key in flat(case["config"]) if not _is_named(key, case["refused"])}
     if told := ", ".join(dialect.unknown(others)):
         return Verdict(case["id"], case["trainer"], False, 0.0, float("nan"), f"no key {told}")
@@ -162,7 +162,7 @@ def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any
     """Compute the numbers of a case.
 
     Args:
-      case: a case with trainer, call, config and given, and optionally its own inputs, dtype or seed.
+      case: a case with trainer, call, config and given, and optionally its own inputs, dtype, seed or release.
       inputs: the arrays of its file.
 
     Returns:
@@ -172,7 +172,7 @@ def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any
     Raises:
       ValueError: if the trainer or the call is unknown, or an array is missing or has a wrong shape.
     """
-    dialect = one_of("trainer", case["trainer"], DIALECTS)
+    dialect = one_of("trainer", case["trainer"], DIALECTS).at(case.get("release", ""))
     call = one_of("call", case["call"], {**CALLS, **CALLS_OF_TRAINER.get(dialect.name, {})})
     record = record_of(case, {**inputs, **case.get("inputs", {})})
     numbers: dict[str, Any] = call(dialect, case["config"], record)

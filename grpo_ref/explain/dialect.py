@@ -224,6 +224,8 @@ class Program:
       signs: keys of which at least one must be present before keys alone identify the trainer.
       tells: keys that no other trainer has. One of them, with one more key that matters, identifies it.
       parent: name of the trainer whose keys it has all adopted.
+      plugins: keys that load the user's own code, which may read keys of its own. Beside one of them, a key that looks
+        like a typo is only unknown.
       forks: a sentence on known differences of forks that keep the trainer's name.
     """
 
@@ -240,6 +242,7 @@ class Program:
     signs: tuple[str, ...] = ()
     tells: tuple[str, ...] = ()
     parent: str = ""
+    plugins: tuple[str, ...] = ()
     forks: str = ""
 
 
@@ -504,7 +507,8 @@ class Dialect:
 
     def has(self, key: str) -> bool:
         """Return true if this version has the key under this name."""
-        return self.key(key) is not None and key not in self.foreign
+        name = key.replace("-", "_") if self.keys.hyphens else key
+        return self.key(key) is not None and name not in self.foreign
 
     def defaults_beside(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the defaults of all keys, including the defaults that change with a value in this configuration."""

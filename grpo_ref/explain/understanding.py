@@ -120,7 +120,8 @@ def understood(
         for key, near in strangers.items()
         if key not in added and _is_slip(dialect, key, near)
     ]
-    if slips and strict:
+    has_plugin = bool({*dialect.program.plugins} & {dialect.key(key) for key in keys})
+    if slips and strict and not has_plugin:
         raise ValueError(f"{dialect.name} has no key {', '.join(slips)}")
     if forked:
         holes |= _values_of_forks(dialect, config, strict)

@@ -58,9 +58,9 @@ PARTS = {
         {"scale_rewards": "gdpo", "advantage_estimator": "reinforce_plus_plus"},
         {"advantage": "group_centered"},
     ),
-    "dapo is divided by the micro-batches again": (
+    "dapo is the mean over all tokens": (
         {"loss_type": "dapo", "gradient_accumulation_steps": 4, "sequence_parallel_size": 2},
-        {"aggregate": "divided_again(steps=8)"},
+        {"aggregate": "token_mean"},
     ),
     "dapo in one micro-batch": ({"loss_type": "dapo"}, {"aggregate": "token_mean"}),
     "real reads next to nothing": (

@@ -1,4 +1,4 @@
-"""ms-swift at 3602360a5 (August 2026), `swift rlhf --rlhf_type grpo`: `GRPOTrainer` of swift.rlhf_trainers.
+"""ms-swift 4.6.0 (October 2026), `swift rlhf --rlhf_type grpo`: `GRPOTrainer` of swift.rlhf_trainers.
 
 `megatron rlhf` has a trainer of its own, `swift/megatron/trainers/grpo_trainer.py`, with the same advantages, losses,
 penalty and averages; micro_batch_size is its per_device_train_batch_size, and it always samples with vLLM.

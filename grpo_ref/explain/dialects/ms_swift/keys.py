@@ -1,4 +1,4 @@
-"""The arguments of `swift rlhf --rlhf_type grpo`, ms-swift 3602360a5: `RLHFArguments` and the classes below it.
+"""The arguments of `swift rlhf --rlhf_type grpo`, ms-swift 4.6.0: `RLHFArguments` and the classes below it.
 
 Those of `transformers.Seq2SeqTrainingArguments` are among them. tests/data/record/keys_ms_swift.py compares all.
 """

@@ -38,7 +38,7 @@ def divided_again(mask: Array, *, steps: int) -> Array:
     Returns:
       (P, G, T) weights that sum to 1 / steps, or to 0 if no token is left.
 
-    ms-swift "dapo", "cispo" and "fipo": the number of tokens is that of all micro-batches, and
+    ms-swift 3.11 to 4.5.3, "dapo", "cispo" and "fipo": the number of tokens is that of all micro-batches, and
     `transformers.Trainer` divides each of their losses by how many there are.
     """
     return token_mean(mask) / steps

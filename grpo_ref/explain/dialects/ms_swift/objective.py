@@ -217,7 +217,7 @@ def _penalty(s: Settings) -> Slot:
 def _aggregate(s: Settings) -> Slot:
     if s.loss_type in OVER_ALL:
         steps = _or(s.gradient_accumulation_steps, 1) * s.sequence_parallel_size
-        return slot(divided_again, steps=steps) if steps > 1 else slot(token_mean)
+        return slot(divided_again, steps=steps) if s.divides_twice and steps > 1 else slot(token_mean)
     own = {"bnpo": _token_mean(s), "dr_grpo": slot(fixed_length)}
     return own.get(s.loss_type, slot(sequence_mean_token_mean))
 

@@ -94,15 +94,27 @@ TRAPS = (
     ),
     Trap(
         "gradient_accumulation_steps divides this loss a second time",
-        lambda s, given: s.loss_type in OVER_ALL and max(_steps(s), s.steps_per_generation or 1) > 1,
+        lambda s, given: s.divides_twice and s.loss_type in OVER_ALL and _steps(s) > 1,
         "dapo, cispo and fipo divide by the tokens of the whole generation batch, and each micro-batch is"
         " divided by their number once more. With gradient_accumulation_steps=8 the step is an eighth of"
-        " the mean over tokens, while grpo's has full size. With more steps_per_generation it is even"
-        " smaller, because the tokens are those of all steps. Only Adam, or a limit of the gradient's"
-        " norm, hides this.",
-        "ms-swift grpo_trainer.py, num_items_in_batch; transformers Trainer.training_step",
+        " the mean over tokens, while grpo's has full size. Only Adam, or a limit of the gradient's norm,"
+        " hides this. It is so from 3.11 to 4.5.3; 4.6.0 mends it.",
+        "ms-swift #10117; grpo_trainer.py, num_items_in_batch; transformers Trainer.training_step",
         {"loss_type": "dapo", "gradient_accumulation_steps": 8},
         {"loss_type": "bnpo", "gradient_accumulation_steps": 8},
+        release="4.5.3",
+    ),
+    Trap(
+        "steps_per_generation divides this loss",
+        lambda s, given: (
+            s.loss_type in OVER_ALL and (s.steps_per_generation or 1) > (s.gradient_accumulation_steps or 1)
+        ),
+        "dapo, cispo and fipo divide by the tokens of the whole generation batch, also if it is cut into"
+        " several steps. With steps_per_generation=8 and gradient_accumulation_steps=2, each step has a"
+        " quarter of the size that it would have as a mean over its own tokens.",
+        "ms-swift grpo_trainer.py, num_items_in_batch",
+        {"loss_type": "dapo", "gradient_accumulation_steps": 2, "steps_per_generation": 8},
+        {"loss_type": "dapo", "gradient_accumulation_steps": 2, "steps_per_generation": 2},
     ),
     Trap(
         "loss_type=bnpo averages over each micro-batch",
