@@ -23,7 +23,7 @@ from grpo_ref.explain.dialects.openrlhf.kernels import shaped_reward
 from grpo_ref.explain.dialects.tunix.kernels import punished_by_characters
 from grpo_ref.penalties import k1, k3, weighted_k1, weighted_k3
 from grpo_ref.recipes import Recipe, Slot
-from grpo_ref.rewards import soft_overlong, task_reward
+from grpo_ref.rewards import soft_overlong
 from grpo_ref.surrogates import (
     clipped,
     dppo_kl,
@@ -94,8 +94,8 @@ BY_KERNEL: dict[Any, dict[str, str]] = {
 BY_FORM: dict[Any, dict[str, str]] = {
     geometric_mean_clipped: {"clip_low": "nats", "clip_high": "nats"},
     off_policy_mask: {"threshold": "nats"},
-    **dict.fromkeys((dppo_tv, dppo_top_tv), {"low": "probability", "high": "probability"}),
-    **dict.fromkeys((dppo_kl, dppo_top_kl), {"low": "nats", "high": "nats"}),
+    **{kernel: {"low": "probability", "high": "probability"} for kernel in (dppo_tv, dppo_top_tv)},
+    **{kernel: {"low": "nats", "high": "nats"} for kernel in (dppo_kl, dppo_top_kl)},
 }
 """Units of settings in kernels and in all trainers' own forms of these kernels, as in `BY_KERNEL`."""
 SIGNED = ("coefficient", "nats", "reward")
@@ -113,12 +113,15 @@ class Conversion(NamedTuple):
         loss first.
       dropped: keys of the source that are not part of a recipe and have no counterpart, with their values.
       budget: the generation budget in tokens by which shares of the budget were converted; None if it is unknown.
+      refusal: the reason for which the other trainer would stop with these keys and its other defaults, such as a
+        batch that the completions per prompt do not divide; "" if it would run.
     """
 
     config: dict[str, Any]
     lost: dict[str, tuple[str, str]]
     dropped: dict[str, Any]
     budget: int | None = None
+    refusal: str = ""
 
 
 def convert(
@@ -149,7 +152,16 @@ def convert(
         target.keys.needs[key]: True for key, value in kept.items() if value and key in target.keys.needs
     }
     dropped = {key: given[key] for name, key in beside.items() if name not in theirs}
-    return found._replace(config=found.config | kept | switched, dropped=dropped)
+    carried = found.config | kept | switched
+    return found._replace(config=carried, dropped=dropped, refusal=_refusal(target, carried))
+
+
+def _refusal(target: Dialect, config: dict[str, Any]) -> str:
+    try:
+        target.recipe(**config)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def nearest(target: Dialect, recipe: Recipe, *, max_length: int | None = None) -> Conversion:
@@ -162,8 +174,8 @@ def nearest(target: Dialect, recipe: Recipe, *, max_length: int | None = None) -
         others take its share of the budget. Default: the budget in the recipe, or the trainer's own default.
 
     >>> from grpo_ref import DAPO
-    >>> found = nearest(DIALECTS["verl"], DAPO, max_length=20480)
-    >>> found.config["overlong_buffer_cfg.len"], found.config["max_resp_len"]
+    >>> found = nearest(DIALECTS["openrlhf"], DAPO, max_length=20480)
+    >>> found.config["reward.overlong_buffer_len"], found.config["rollout.max_new_tokens"]
     (4096, 20480)
     """
     budget = _budget_in(recipe) or max_length or _stated_budget(target, {})
@@ -174,7 +186,7 @@ def nearest(target: Dialect, recipe: Recipe, *, max_length: int | None = None) -
         improved = False
         for trial in _trials(target, config, numbers):
             distance = _distance(target, trial, recipe, budget)
-            if distance < best and _accepted(target, trial):
+            if distance < best and not _refusal(target, trial):
                 config, best, improved = trial, distance, True
     ours = target.recipe(**config)
     wanted, got = recipe.differences(ours), ours.differences(recipe)
@@ -184,13 +196,18 @@ def nearest(target: Dialect, recipe: Recipe, *, max_length: int | None = None) -
     return Conversion(
         config={key: told[key] for key in told if key in target.keys.written or told[key] != usual[key]},
         lost={
-            part: (wanted[part], got[part])
+            part: (wanted.get(part, str(getattr(recipe, part))), got.get(part) or _own(target, ours, part))
             for part in sorted(apart, key=lambda part: -apart[part])
             if apart[part]
         },
         dropped={},
         budget=budget,
     )
+
+
+def _own(target: Dialect, ours: Recipe, part: str) -> str:
+    """Return the text of a part whose kernel has the same name and settings as the wanted one, but differs."""
+    return f"{target.title}'s own {getattr(ours, part)}"
 
 
 def share_needs_budget(recipe: Recipe) -> bool:
@@ -211,7 +228,9 @@ def _stated_budget(dialect: Dialect, config: Mapping[str, Any]) -> int | None:
 
 
 def _budget_in(recipe: Recipe) -> int | None:
-    """Return the generation budget in the settings of the reward, if the reward has such a setting."""
+    """Return the generation budget in the settings of the reward, if the reward has a length penalty."""
+    if not _have_length_penalties(recipe.reward):
+        return None
     return next((int(value) for unit, value in _with_units(recipe.reward) if unit == "budget"), None)
 
 
@@ -233,7 +252,7 @@ def _trials(
         {name: value}
         for name, key in table.items()
         if "budget" in key.unit
-        for value in numbers.get("budget", [])
+        for value in numbers.get("budget", ())
     ]
     for name, values in target.keys.choices.items():
         for value in values:
@@ -246,7 +265,9 @@ def _trials(
             yield from (config | {name: [low, high]} for low in [0.0, *fitting] for high in [*fitting, inf])
         else:
             others = [{}, *switches, *(budgets if "tokens" in key.unit else [])]
-            yield from (config | key.together | {name: value} | more for value in fitting for more in others)
+            yield from (
+                {**config, **key.together, name: value, **more} for value in fitting for more in others
+            )
 
 
 def _numbers(recipe: Recipe, budget: int | None) -> dict[str, list[float]]:
@@ -315,8 +336,8 @@ def _distance(target: Dialect, config: dict[str, Any], recipe: Recipe, budget: i
 def _distances(ours: Recipe, wanted: Recipe, budget: int | None) -> dict[str, float]:
     """Return the distance of each part from the wanted one."""
     distances = {part: _apart(getattr(ours, part), getattr(wanted, part)) for part in _parts(wanted)}
-    if distances["reward"] and budget and _is_same_shaping(ours.reward, wanted.reward, budget):
-        distances["reward"] = 0.0
+    if distances["reward"] and budget and _have_length_penalties(ours.reward, wanted.reward):
+        distances["reward"] = _penalties_apart(ours.reward, wanted.reward, budget)
     distances["log_ratio_limits"] *= FAR_AWAY
     if wanted.kl_coef and (ours.penalty_aggregate or wanted.penalty_aggregate):
         averages = (each.penalty_aggregate or each.aggregate for each in (ours, wanted))
@@ -349,16 +370,32 @@ def _scaled(part: Slot, factor: float) -> Slot:
     return Slot(part.kernel, {**part.settings, **lengths})
 
 
-def _is_same_shaping(ours: Slot, wanted: Slot, budget: int) -> bool:
-    """Return true if two length penalties give the same rewards to all completions within the budget."""
-    if task_reward in (ours.kernel, wanted.kernel):
-        return False
+def _have_length_penalties(*rewards: Slot) -> bool:
+    lengths = {"tokens", "share of the budget"}
+    return all(any(unit in lengths for unit, _ in _with_units(reward)) for reward in rewards)
+
+
+def _penalties_apart(ours: Slot, wanted: Slot, budget: int) -> float:
+    """Return the distance of two length penalties: 0 if they are equal for all completions within the budget.
+
+    Otherwise it is the distance of related kernels, by the share of their numbers that differ. The search changes
+    these numbers one after another, and each must bring the penalty closer.
+    """
     record = _every_length()
     try:
-        rewards = [_scaled(part, PLACES / budget)(record) for part in (ours, wanted)]
+        one, other = (_scaled(part, PLACES / budget)(record) for part in (ours, wanted))
     except (ValueError, TypeError):
-        return False
-    return bool(np.allclose(*rewards, rtol=0.0, atol=1e-12))
+        return 1.0
+    if np.allclose(one, other, rtol=0.0, atol=1e-12):
+        return 0.0
+    numbers = []
+    for part in (ours, wanted):
+        found: dict[str, float] = {"budget": budget, "coefficient": 1.0, **dict(_with_units(part))}
+        if "share of the budget" in found:
+            found["tokens"] = found["share of the budget"] * budget
+        numbers.append([found.get(unit) for unit in ("tokens", "budget", "coefficient")])
+    unequal = [mine != theirs for mine, theirs in zip(*numbers, strict=True)]
+    return float(RELATED + (0.75 - RELATED) * sum(unequal) / len(unequal))
 
 
 PLACES = 100
@@ -370,14 +407,6 @@ def _every_length() -> SimpleNamespace:
     lengths = np.arange(1.0, PLACES + 1.0).reshape(10, 10)
     solved = np.arange(PLACES).reshape(10, 10) % 2.0
     return SimpleNamespace(rewards=solved, lengths=lengths, max_length=PLACES, ended=lengths < PLACES)
-
-
-def _accepted(target: Dialect, config: dict[str, Any]) -> bool:
-    """Return true if the trainer would accept the configuration. This is slower than `_distance`."""
-    try:
-        return bool(target.recipe(**config))
-    except ValueError:
-        return False
 
 
 def _apart(ours: Any, theirs: Any) -> float:

@@ -1,13 +1,20 @@
 """convert: the nearest configuration in another trainer's keys, and what cannot be said in it."""
 
 from dataclasses import replace
+from functools import cache
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from grpo_ref import RECIPES
-from grpo_ref.explain.conversion import convert, nearest
-from grpo_ref.explain.dialects import DIALECTS, openrlhf, trl, verl
+from grpo_ref import DAPO, RECIPES
+from grpo_ref.explain.conversion import convert, in_places, nearest, share_needs_budget
+from grpo_ref.explain.dialect import UNITS
+from grpo_ref.explain.dialects import DIALECTS, openrlhf, skyrl, trl, tunix, verl
+from grpo_ref.loss import policy_loss
 from grpo_ref.penalties import k3
+from grpo_ref.recipes import slot
+from grpo_ref.surrogates import geometric_mean_clipped
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
@@ -220,3 +227,197 @@ def test_a_round_trip_gives_the_same_objective_or_a_difference_that_was_named(so
     before, after = DIALECTS[source].recipe(**config), DIALECTS[source].recipe(**back.config)
     assert set(after.differences(before)) <= {*there.lost, *back.lost}
     assert DIALECTS[target].recipe(**there.config)
+
+
+BUDGET = 20480
+"""DAPO's generation budget in tokens. Its buffer is 4096 tokens, a share of 0.2."""
+BUFFERS = {
+    "verl": {"reward_manager": "dapo", "overlong_buffer_cfg.enable": True, "max_resp_len": 20480},
+    "openrlhf": {"reward.overlong_buffer_len": 4096, "rollout.max_new_tokens": 20480},
+    "nemo_rl": {
+        "reward_shaping.enabled": True,
+        "reward_shaping.overlong_buffer_length": 4096,
+        "reward_shaping.max_response_length": 20480,
+    },
+    "skyrl": {"overlong_buffer_len": 4096, "sampling_params.max_generate_length": 20480},
+}
+"""Keys of DAPO's overlong penalty. In verl a buffer of 4096 tokens with a weight of 1 is the default."""
+
+
+@pytest.mark.parametrize(("name", "keys"), BUFFERS.items(), ids=BUFFERS)
+def test_a_share_of_the_budget_is_converted_to_tokens(name, keys):
+    found = nearest(DIALECTS[name], DAPO, max_length=BUDGET)
+    assert found.config == found.config | keys
+    assert "reward" not in found.lost
+    assert found.budget == BUDGET
+
+
+def test_a_number_is_tried_only_for_keys_of_its_unit():
+    """DAPO has two numbers of tokens. None of its shares and weights is tried as a number of tokens."""
+    for name, dialect in DIALECTS.items():
+        tokens = [key for key, each in dialect.keys.table.items() if each.unit & {"budget", "tokens"}]
+        found = nearest(dialect, DAPO, max_length=BUDGET).config
+        assert {found[key] for key in tokens if key in found} <= {4096, 20480}, name
+
+
+@pytest.mark.parametrize(("source", "target"), [(a, b) for a in BUFFERS for b in BUFFERS if a != b])
+def test_a_buffer_keeps_its_tokens_in_every_trainer_that_has_one(source, target):
+    found = convert(DIALECTS[source], DIALECTS[target], BUFFERS[source])
+    assert found.config == found.config | BUFFERS[target]
+    assert "reward" not in found.lost
+
+
+def test_without_a_budget_a_share_of_it_is_lost():
+    found = nearest(verl.DIALECT, DAPO)
+    assert found.budget is None
+    assert found.lost["reward"] == ("soft_overlong(buffer=0.2)", "task_reward")
+
+
+def test_the_budget_of_the_trainer_counts_if_no_other_is_known():
+    """SkyRL samples 1024 tokens at most. A share of 0.25 is 256 of them."""
+    found = nearest(skyrl.DIALECT, replace(DAPO, reward=slot(DAPO.reward.kernel, buffer=0.25)))
+    assert found.budget == 1024
+    assert found.config["overlong_buffer_len"] == 256
+    assert "sampling_params.max_generate_length" not in found.config
+    assert "reward" not in found.lost
+
+
+def test_tokens_are_not_characters():
+    """Tunix counts the characters of the text, so its length penalty is another one."""
+    assert tunix.DIALECT.keys.table["overlong_buffer.max_response_length"].unit == {"characters"}
+    assert "reward" in nearest(tunix.DIALECT, DAPO, max_length=BUDGET).lost
+
+
+def test_one_key_may_have_two_units():
+    """The half-width of GMPO's clip is in nats, and the same key of TRL holds it."""
+    recipe = replace(RECIPES["gmpo"], surrogate=slot(geometric_mean_clipped, clip_low=0.3, clip_high=0.5))
+    found = nearest(trl.DIALECT, recipe)
+    assert found.config == found.config | {"trainer": "GMPOTrainer", "epsilon": 0.3, "epsilon_high": 0.5}
+
+
+def test_a_recipe_needs_a_budget_only_for_a_share_of_it():
+    in_tokens = verl.recipe(**BUFFERS["verl"])
+    assert [share_needs_budget(each) for each in (DAPO, RECIPES["grpo"], in_tokens)] == [True, False, False]
+
+
+def test_lengths_are_scaled_to_the_places_of_a_batch():
+    """4096 of 20480 tokens are 8 of 40 places."""
+    reward = in_places(verl.recipe(**BUFFERS["verl"]), BUDGET, 40).reward
+    assert reward.settings == {"buffer": 8.0, "budget": 40.0, "factor": 1.0}
+    assert in_places(DAPO, BUDGET, 40) == replace(DAPO, reward=slot(DAPO.reward.kernel, buffer=0.2))
+
+
+def test_kernels_of_one_name_may_differ():
+    """EasyR1 and OpenRLHF both have a `mean_between`, but only OpenRLHF's computes the mean in float64."""
+    low_and_high = {"algo.dynamic_filtering_enable": True, "algo.dynamic_filtering_range": [0.01, 0.99]}
+    found = convert(openrlhf.DIALECT, DIALECTS["easy_r1"], low_and_high)
+    assert found.config["online_filtering"] is True
+    wanted, got = found.lost["keep"]
+    assert got.endswith("mean_between(low=0.01, high=0.99)")
+    assert wanted != got
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_every_unit_is_known_and_every_number_of_the_objective_has_one(dialect):
+    table = dialect.keys.table
+    assert {unit for key in table.values() for unit in key.unit} <= UNITS.keys()
+    for name, key in table.items():
+        assert {dialect.key(other) for other in key.together} == set(key.together), name
+    recipe = dialect.recipe()
+    for name, key in table.items():
+        if type(key.default) is float and not key.behaviour and not key.unit:
+            other = dialect.settings({name: key.default + 0.125})
+            assert dialect.objective.build(other) == recipe, f"{name} changes the objective and has no unit"
+
+
+PAIRS_OF_TRAINERS = [(source, target) for source in DIALECTS for target in DIALECTS if source != target]
+EACH = ["", *RECIPES]
+"""The trainer's default objective, and every recipe."""
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "name"),
+    [(*pair, EACH[7 * place % len(EACH)]) for place, pair in enumerate(PAIRS_OF_TRAINERS)],
+)
+def test_the_parts_that_are_not_named_as_lost_compute_the_same(source, target, name):
+    """All pairs of trainers, there and back: compare the loss and gradient of a hard batch."""
+    config = _expressed(source, name)
+    for one, other in ((source, target), (target, source)):
+        found = convert(DIALECTS[one], DIALECTS[other], config, max_length=BUDGET)
+        before, after = (
+            dialect.lenient().recipe(**keys)
+            for dialect, keys in ((DIALECTS[one], config), (DIALECTS[other], found.config))
+        )
+        lost = {*found.lost, *(["penalty", "penalty_aggregate"] if "kl_coef" in found.lost else [])}
+        expected = replace(before, **{part: getattr(after, part) for part in lost})
+        for wanted, got in zip(_numbers(expected), _numbers(after), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12, err_msg=str((config, found)))
+        if found.refusal:
+            return
+        config = found.config
+
+
+def test_keys_that_stop_the_other_trainer_are_named():
+    """EasyR1 samples 5 completions per prompt. PRIME-RL's batch of 128 completions is no multiple of 5."""
+    found = convert(DIALECTS["easy_r1"], DIALECTS["prime_rl"], {"rollout.n": 5})
+    assert found.config["group_size"] == 5
+    assert found.refusal == "batch_size: 128 is not divisible by group_size, 5"
+    assert convert(DIALECTS["easy_r1"], DIALECTS["prime_rl"], {"rollout.n": 4}).refusal == ""
+
+
+@cache
+def _expressed(dialect, name):
+    """Return the trainer's nearest configuration to a recipe."""
+    return nearest(DIALECTS[dialect], RECIPES[name], max_length=BUDGET).config if name else {}
+
+
+def _numbers(recipe):
+    """Return the rewards, kept groups, kept completions, advantages, loss and gradient."""
+    recipe = in_places(recipe, BUDGET, 24)
+    record = SimpleNamespace(**{name: np.copy(value) for name, value in _hard_batch().items()})
+    record.rewards = recipe.reward(record)
+    kept, admitted, advantages = recipe.keep(record), recipe.admit(record), recipe.advantage(record)
+    names = ("old", "ref", "rollout")
+    fields = [f"{name}_log_probs" for name in names] + [
+        "entropies",
+        "noise",
+        "top_log_probs",
+        "top_old_log_probs",
+    ]
+    given = {name: getattr(record, name) for name in fields}
+    result = policy_loss(record.log_probs, advantages, record.mask, recipe=recipe, max_length=24, **given)
+    return record.rewards, kept, admitted, advantages, result.loss, result.gradient
+
+
+@cache
+def _hard_batch():
+    """Return ragged completions with ratios from 1/8 to 8, and a group with equal rewards."""
+    rng = np.random.default_rng(4096)
+    shape = (6, 4, 24)
+    lengths = rng.integers(1, 25, shape[:2])
+    mask = (np.arange(24) < lengths[..., None]).astype(float)
+    old = np.log(rng.uniform(0.1, 0.9, shape))
+    others = ("log_probs", "ref_log_probs", "rollout_log_probs")
+    near = {name: np.minimum(old + rng.uniform(-2.0, 2.0, shape), -1e-9) for name in others}
+    tops = {
+        name: np.log(rng.dirichlet(np.ones(4), shape)[..., :3])
+        for name in ("top_log_probs", "top_old_log_probs")
+    }
+    rewards = rng.integers(0, 2, shape[:2]).astype(float)
+    rewards[0] = 1.0
+    return {
+        **near,
+        **tops,
+        "old_log_probs": old,
+        "rewards": rewards,
+        "components": np.stack([rewards, lengths < 20], axis=-1).astype(float),
+        "weights": np.array([1.0, 0.0]),
+        "step_rewards": mask * rewards[..., None],
+        "step_ends": mask,
+        "lengths": lengths.astype(float),
+        "ended": lengths < 24,
+        "max_length": np.asarray(24),
+        "mask": mask,
+        "entropies": rng.gamma(1.0, 0.5, shape),
+        "noise": rng.random(shape),
+    }

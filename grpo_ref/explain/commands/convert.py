@@ -1,5 +1,6 @@
 """Implement `grpo-ref convert`: find the nearest configuration of another trainer."""
 
+import math
 import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ from grpo_ref.render.choices import Name
 
 if TYPE_CHECKING:
     from grpo_ref.explain import Dialect
+    from grpo_ref.explain.conversion import Conversion
+    from grpo_ref.recipes import Recipe
 
 DIALECT = Name("dialect", lambda: DIALECTS)
 
@@ -31,36 +34,51 @@ DIALECT = Name("dialect", lambda: DIALECTS)
     help="Keys with their full paths, nested YAML, or a launch line. The default is keys.",
 )
 @click.option(
+    "--max-length",
+    type=click.IntRange(min=1),
+    help="The generation budget in tokens. An overlong buffer that is a share of the budget is converted to tokens"
+    " by it. The default is the budget in CONFIG, or the trainer's own.",
+)
+@click.option(
     "--strict", is_flag=True, help="Exit with status 1 if something cannot be expressed, for a check in CI."
 )
 @click.option("--skip-unknown", is_flag=True, help="Ignore keys that look like typos.")
 def command(
-    config: tuple[str, ...], target: str, source: str | None, form: str, strict: bool, skip_unknown: bool
+    config: tuple[str, ...],
+    target: str,
+    source: str | None,
+    form: str,
+    max_length: int | None,
+    strict: bool,
+    skip_unknown: bool,
 ) -> None:
     """Print the nearest configuration of another trainer, and what cannot be expressed in it.
 
     CONFIG is what was launched, as for `grpo-ref explain`: a file, a launch line, or the name of a trainer
-    with flags and overrides. Losses are reported on standard error.
+    with flags and overrides. Losses are reported on standard error, each with its effect on the gradient of a
+    typical batch.
     """
     from grpo_ref.explain.conversion import convert
 
     try:
         told = _understood(config, source or "", strict=not skip_unknown)
-        found = convert(told.dialect, DIALECTS[target], told.found.config)
+        found = convert(told.dialect, DIALECTS[target], told.found.config, max_length=max_length)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     click.echo(WRITTEN[form](DIALECTS[target], found.config))
-    for part, (wanted, got) in found.lost.items():
-        click.echo(
-            f"This cannot be expressed in {target}: {part} = {wanted}; it has {got} instead.", err=True
-        )
+    for line in _losses(told.dialect, DIALECTS[target], told.dialect.recipe(**told.found.config), found):
+        click.echo(line, err=True)
+    if found.refusal:
+        click.echo(f"{target} would stop with these keys and its other defaults: {found.refusal}", err=True)
     for key, value in found.dropped.items():
         click.echo(f"This key has no counterpart in {target}: {key} = {value}", err=True)
-    for key, value, _ in told.found.unsure:
-        click.echo(f"Unknown, so it is omitted: {key} = {value}, because {value.why}", err=True)
+    for each in told.found.unsure:
+        click.echo(
+            f"Unknown, so it is omitted: {each.key} = {each.value}, because {each.value.why}", err=True
+        )
     for key in told.found.strangers:
         click.echo(f"{told.dialect.version} has no key {key}, so it is not converted", err=True)
-    is_whole = not (found.lost or found.dropped or told.found.unsure)
+    is_whole = not (found.lost or found.dropped or found.refusal or told.found.unsure)
     raise click.exceptions.Exit(1 if strict and not is_whole else 0)
 
 
@@ -74,6 +92,57 @@ def _understood(config: tuple[str, ...], source: str, *, strict: bool) -> Any:
         raise ValueError(f"expected one configuration, got {len(launches)}")
     dialect, launch = dialect_of(launches[0][1])
     return report(dialect, launch, strict=strict, lenient=False)
+
+
+def _losses(source: "Dialect", target: "Dialect", wanted: "Recipe", found: "Conversion") -> list[str]:
+    """Return two lines for each part that is lost: the part with the effect of the loss, and the loss in words."""
+    from grpo_ref.explain.conversion import in_places, share_needs_budget
+    from grpo_ref.explain.gradient_change import TOKENS
+    from grpo_ref.explain.phrases import SPOKEN_WITH, sentences
+    from grpo_ref.explain.recipe_differences import contrast
+
+    actual = target.lenient().recipe(**found.config)
+    words = {**source.objective.phrases, **target.objective.phrases}
+    before, after = (
+        sentences(each, group_size=None, budget=None, entropy_coef=0.0, unknown={}, words=words)
+        for each in (wanted, actual)
+    )
+    budget = found.budget or TOKENS
+    differences = contrast(in_places(wanted, budget, TOKENS), in_places(actual, budget, TOKENS))
+    changes = {each.part: each.change for each in differences}
+    lines = []
+    for part, (ours, theirs) in found.lost.items():
+        lines.append(
+            f"This cannot be expressed in {target.name}: {part} = {ours}; it has {theirs} instead."
+            f"{_effect(changes.get(part, math.nan))}"
+        )
+        said = SPOKEN_WITH.get(part, part)
+        if before[said] != after[said]:
+            lines.append(
+                f"  In words: {before[said] or 'nothing'}; in {target.name}: {after[said] or 'nothing'}."
+            )
+    if "reward" in found.lost and found.budget is None and share_needs_budget(wanted):
+        lines.append(
+            "The length penalty covers a share of the generation budget, and no key states this budget. Give it with"
+            " --max-length, so that the share can be converted to tokens."
+        )
+    return lines
+
+
+def _effect(change: float) -> str:
+    """Return a sentence on a relative change of the gradient; empty if the change is not known."""
+    if math.isnan(change):
+        return ""
+    if change < 1e-12:
+        return " The gradient of a typical batch stays the same."
+    percent = (
+        "less than 0.1"
+        if change < 0.001
+        else f"{100 * change:.2g}"
+        if change < 0.1
+        else f"{100 * change:.0f}"
+    )
+    return f" The gradient of a typical batch changes by {percent} %."
 
 
 def _keys(dialect: "Dialect", config: Mapping[str, Any]) -> str:

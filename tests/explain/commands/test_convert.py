@@ -27,6 +27,43 @@ def test_what_has_no_counterpart_is_told():
     assert "This key has no counterpart in openrlhf: max_completion_length = 64\n" in result.stderr
 
 
+def test_a_loss_is_explained_in_words_and_by_its_effect_on_the_gradient():
+    """A dual clip that no ratio reaches changes nothing; the mean over completions is another one."""
+    lines = run("convert", "verl", "--to", "openrlhf", "actor.clip_ratio_c=3").stderr.splitlines()
+    assert not any(" clip at " in line for line in lines)
+    lines = run("convert", "trl", "--to", "verl", "beta=0.0").stderr.splitlines()
+    place = next(place for place, line in enumerate(lines) if "surrogate = clipped(" in line)
+    assert lines[place].endswith(" The gradient of a typical batch stays the same.")
+    words = "PPO-clip 0.2/0.2 per token; in verl: PPO-clip 0.2/0.2 with a dual clip at 1000000, per token."
+    assert lines[place + 1] == f"  In words: {words}"
+    lines = run("convert", "trl", "--to", "understand_r1_zero", "loss_type=dapo").stderr.splitlines()
+    (lost,) = [line for line in lines if ": aggregate = token_mean;" in line]
+    assert " The gradient of a typical batch changes by " in lost
+    assert lost.endswith(" %.")
+
+
+BUFFER = ["convert", "--from", "openrlhf", "--to", "verl", "reward.overlong_buffer_len=410"]
+
+
+def test_the_budget_converts_a_share_of_it_to_tokens():
+    """410 of OpenRLHF's 2050 tokens are a share of 0.2; --max-length sets another budget."""
+    shown = run(*BUFFER, "rollout.max_new_tokens=2050").stdout
+    assert "reward.reward_kwargs.max_resp_len: 2050\n" in shown
+    assert "overlong_buffer_cfg.len: 410\n" in shown
+    assert "overlong_buffer_cfg.enable: true\n" in shown
+    shown = run(*BUFFER, "rollout.max_new_tokens=2050", "--max-length", "20500").stdout
+    assert "overlong_buffer_cfg.len: 4100\n" in shown
+    assert "reward.reward_kwargs.max_resp_len: 20500\n" in shown
+
+
+def test_keys_that_would_stop_the_other_trainer_are_reported():
+    result = run("convert", "easy_r1", "--to", "prime_rl", "rollout.n=5", "--strict")
+    assert (
+        "prime_rl would stop with these keys and its other defaults: batch_size: 128 is not" in result.stderr
+    )
+    assert result.exit_code == 1
+
+
 MISTAKES = {
     "from nothing": (
         ["--to", "trl"],
