@@ -198,6 +198,24 @@ def test_defaults_of_a_release(release):
     assert {key: defaults[key] for key in DEFAULTS[release]} == DEFAULTS[release]
 
 
+# key -> the first and the last release whose GRPOConfig has it
+NAMES = {
+    "vllm_mode": ("0.18.0", "1.16.0"),
+    "rollout_func": ("0.25.0", "1.16.0"),
+    "vllm_dtype": ("0.15.0", "0.17.0"),
+    "use_liger_loss": ("0.17.0", "0.27.2"),
+    "max_prompt_length": ("0.14.0", "0.27.2"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_releases_that_have_a_key(name):
+    having = [release for release in TRL.history.releases if TRL.at(release).has(name)]
+    if TRL.has(name):
+        having.append(TRL.release)
+    assert (having[0], having[-1]) == NAMES[name]
+
+
 def test_keys_of_sampling_are_not_called_harmless():
     for key in ("top_p", "top_k", "min_p", "repetition_penalty", "generation_kwargs", "temperature"):
         assert "sampl" in TRL.keys.effects[key] or "logits" in TRL.keys.effects[key]
