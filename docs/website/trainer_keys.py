@@ -9,6 +9,8 @@ from grpo_ref.recipes import RECIPES
 from website.kept import of_each_recipe
 from website.same_numbers import is_same
 
+BUDGET = 20480
+"""DAPO's generation budget in tokens. The buffer of its overlong penalty is 0.2 of it, 4096 tokens."""
 Everywhere = dict[str, Conversion]
 """Name of a dialect -> the trainer's nearest configuration."""
 
@@ -32,7 +34,7 @@ def nearest_of_all(code: str) -> dict[str, Everywhere]:
 
 
 def _nearest(name: str, code: str) -> Everywhere:
-    return {dialect: nearest(DIALECTS[dialect], RECIPES[name]) for dialect in DIALECTS}
+    return {dialect: nearest(DIALECTS[dialect], RECIPES[name], max_length=BUDGET) for dialect in DIALECTS}
 
 
 def table(conversions: Everywhere) -> str:

@@ -225,7 +225,8 @@ INDEX = (
 )
 COMPARED = (
     "A cell with keys is a configuration that computes the recipe: every part gives the same numbers on a"
-    " batch without empty completions, with ratios from 1/8 to 8. The other cells list the parts for which"
+    " batch without empty completions, with ratios from 1/8 to 8 and DAPO's generation budget of 20480 tokens."
+    " The other cells list the parts for which"
     " the nearest configuration gives other numbers. The page of the recipe shows these parts. Click a"
     " column header to sort."
 )

@@ -109,7 +109,7 @@ class Conversion(NamedTuple):
 
     Attributes:
       config: keys of the other trainer that differ from its defaults, or that must be given.
-      lost: for each part of the recipe that differs, the wanted part and the other trainer's; the largest
+      lost: for each part of the recipe that differs, the requested part and the other trainer's; the largest
         loss first.
       dropped: keys of the source that are not part of a recipe and have no counterpart, with their values.
       budget: the generation budget in tokens by which shares of the budget were converted; None if it is unknown.
@@ -138,7 +138,7 @@ def convert(
       ValueError: if the source refuses the configuration.
     """
     recipe = source.recipe(**config)
-    found = nearest(target, recipe, max_length=max_length or _stated_budget(source, config))
+    conversion = nearest(target, recipe, max_length=max_length or _stated_budget(source, config))
     given = {str(source.key(key)): value for key, value in source.read(config).items()}
     if "max_length" in recipe.aggregate.reads:
         given = source.budget(config) | given
@@ -152,8 +152,8 @@ def convert(
         target.keys.needs[key]: True for key, value in kept.items() if value and key in target.keys.needs
     }
     dropped = {key: given[key] for name, key in beside.items() if name not in theirs}
-    carried = found.config | kept | switched
-    return found._replace(config=carried, dropped=dropped, refusal=_refusal(target, carried))
+    carried = conversion.config | kept | switched
+    return conversion._replace(config=carried, dropped=dropped, refusal=_refusal(target, carried))
 
 
 def _refusal(target: Dialect, config: dict[str, Any]) -> str:
@@ -169,13 +169,13 @@ def nearest(target: Dialect, recipe: Recipe, *, max_length: int | None = None) -
 
     Args:
       target: the dialect.
-      recipe: the wanted recipe.
+      recipe: the requested recipe.
       max_length: the generation budget in tokens. Some trainers take the buffer of an overlong penalty in tokens,
         others take its share of the budget. Default: the budget in the recipe, or the trainer's own default.
 
     >>> from grpo_ref import DAPO
-    >>> found = nearest(DIALECTS["openrlhf"], DAPO, max_length=20480)
-    >>> found.config["reward.overlong_buffer_len"], found.config["rollout.max_new_tokens"]
+    >>> conversion = nearest(DIALECTS["openrlhf"], DAPO, max_length=20480)
+    >>> conversion.config["reward.overlong_buffer_len"], conversion.config["rollout.max_new_tokens"]
     (4096, 20480)
     """
     budget = _budget_in(recipe) or max_length or _stated_budget(target, {})
@@ -189,14 +189,19 @@ def nearest(target: Dialect, recipe: Recipe, *, max_length: int | None = None) -
             if distance < best and not _refusal(target, trial):
                 config, best, improved = trial, distance, True
     ours = target.recipe(**config)
-    wanted, got = recipe.differences(ours), ours.differences(recipe)
+    requested, actual = recipe.differences(ours), ours.differences(recipe)
     apart = _distances(ours, recipe, budget)
     usual = target.defaults_beside(config)
-    told = {**usual, **config}
+    values = {**usual, **config}
     return Conversion(
-        config={key: told[key] for key in told if key in target.keys.written or told[key] != usual[key]},
+        config={
+            key: values[key] for key in values if key in target.keys.written or values[key] != usual[key]
+        },
         lost={
-            part: (wanted.get(part, str(getattr(recipe, part))), got.get(part) or _own(target, ours, part))
+            part: (
+                requested.get(part, str(getattr(recipe, part))),
+                actual.get(part) or _own(target, ours, part),
+            )
             for part in sorted(apart, key=lambda part: -apart[part])
             if apart[part]
         },
@@ -206,7 +211,7 @@ def nearest(target: Dialect, recipe: Recipe, *, max_length: int | None = None) -
 
 
 def _own(target: Dialect, ours: Recipe, part: str) -> str:
-    """Return the text of a part whose kernel has the same name and settings as the wanted one, but differs."""
+    """Return the text of a part whose kernel has the same name and settings as the requested one, but differs."""
     return f"{target.title}'s own {getattr(ours, part)}"
 
 
@@ -272,19 +277,19 @@ def _trials(
 
 def _numbers(recipe: Recipe, budget: int | None) -> dict[str, list[float]]:
     """Return the numbers of a recipe that a trainer may have a key for, by their unit."""
-    found: dict[str, set[float]] = {"coefficient": {recipe.kl_coef}, "nats": set(recipe.log_ratio_limits)}
+    numbers: dict[str, set[float]] = {"coefficient": {recipe.kl_coef}, "nats": set(recipe.log_ratio_limits)}
     parts = (recipe.reward, recipe.keep, recipe.admit, recipe.advantage, recipe.surrogate, recipe.aggregate)
     penalty = (recipe.penalty,) if recipe.kl_coef else ()
     for part in (*parts, *penalty, *recipe.corrections):
         for unit, value in _with_units(part):
             if unit == "share of the budget" and budget:
-                found.setdefault("tokens", set()).add(value * budget)
-                found.setdefault("budget", set()).add(budget)
+                numbers.setdefault("tokens", set()).add(value * budget)
+                numbers.setdefault("budget", set()).add(budget)
             elif unit == "ratio":
                 # one trainer has the bound of a ratio, another one its distance from 1
-                found.setdefault(unit, set()).update((value, value - 1.0, 1.0 - value))
+                numbers.setdefault(unit, set()).update((value, value - 1.0, 1.0 - value))
             else:
-                found.setdefault(unit, set()).add(value)
+                numbers.setdefault(unit, set()).add(value)
     return {
         unit: sorted(
             {
@@ -293,7 +298,7 @@ def _numbers(recipe: Recipe, budget: int | None) -> dict[str, list[float]]:
                 if isfinite(value) and (value >= 0.0 or unit in SIGNED)
             }
         )
-        for unit, values in found.items()
+        for unit, values in numbers.items()
     }
 
 
@@ -325,7 +330,7 @@ def _parts(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _distance(target: Dialect, config: dict[str, Any], recipe: Recipe, budget: int | None) -> float:
-    """Return the distance of a configuration from the wanted recipe; infinite if the trainer would refuse it."""
+    """Return the distance of a configuration from the requested recipe; infinite if the trainer would refuse it."""
     try:
         ours = target.objective.build(target.settings(config))
     except (ValueError, TypeError, ZeroDivisionError):
@@ -333,14 +338,14 @@ def _distance(target: Dialect, config: dict[str, Any], recipe: Recipe, budget: i
     return sum(_distances(ours, recipe, budget).values())
 
 
-def _distances(ours: Recipe, wanted: Recipe, budget: int | None) -> dict[str, float]:
-    """Return the distance of each part from the wanted one."""
-    distances = {part: _apart(getattr(ours, part), getattr(wanted, part)) for part in _parts(wanted)}
-    if distances["reward"] and budget and _have_length_penalties(ours.reward, wanted.reward):
-        distances["reward"] = _penalties_apart(ours.reward, wanted.reward, budget)
+def _distances(ours: Recipe, requested: Recipe, budget: int | None) -> dict[str, float]:
+    """Return the distance of each part from the requested one."""
+    distances = {part: _apart(getattr(ours, part), getattr(requested, part)) for part in _parts(requested)}
+    if distances["reward"] and budget and _have_length_penalties(ours.reward, requested.reward):
+        distances["reward"] = _penalties_apart(ours.reward, requested.reward, budget)
     distances["log_ratio_limits"] *= FAR_AWAY
-    if wanted.kl_coef and (ours.penalty_aggregate or wanted.penalty_aggregate):
-        averages = (each.penalty_aggregate or each.aggregate for each in (ours, wanted))
+    if requested.kl_coef and (ours.penalty_aggregate or requested.penalty_aggregate):
+        averages = (each.penalty_aggregate or each.aggregate for each in (ours, requested))
         distances["penalty_aggregate"] = 0.5 * _apart(*averages)
     return distances
 
@@ -375,7 +380,7 @@ def _have_length_penalties(*rewards: Slot) -> bool:
     return all(any(unit in lengths for unit, _ in _with_units(reward)) for reward in rewards)
 
 
-def _penalties_apart(ours: Slot, wanted: Slot, budget: int) -> float:
+def _penalties_apart(ours: Slot, requested: Slot, budget: int) -> float:
     """Return the distance of two length penalties: 0 if they are equal for all completions within the budget.
 
     Otherwise it is the distance of related kernels, by the share of their numbers that differ. The search changes
@@ -383,17 +388,17 @@ def _penalties_apart(ours: Slot, wanted: Slot, budget: int) -> float:
     """
     record = _every_length()
     try:
-        one, other = (_scaled(part, PLACES / budget)(record) for part in (ours, wanted))
+        one, other = (_scaled(part, PLACES / budget)(record) for part in (ours, requested))
     except (ValueError, TypeError):
         return 1.0
     if np.allclose(one, other, rtol=0.0, atol=1e-12):
         return 0.0
     numbers = []
-    for part in (ours, wanted):
-        found: dict[str, float] = {"budget": budget, "coefficient": 1.0, **dict(_with_units(part))}
-        if "share of the budget" in found:
-            found["tokens"] = found["share of the budget"] * budget
-        numbers.append([found.get(unit) for unit in ("tokens", "budget", "coefficient")])
+    for part in (ours, requested):
+        own: dict[str, float] = {"budget": budget, "coefficient": 1.0, **dict(_with_units(part))}
+        if "share of the budget" in own:
+            own["tokens"] = own["share of the budget"] * budget
+        numbers.append([own.get(unit) for unit in ("tokens", "budget", "coefficient")])
     unequal = [mine != theirs for mine, theirs in zip(*numbers, strict=True)]
     return float(RELATED + (0.75 - RELATED) * sum(unequal) / len(unequal))
 
@@ -458,7 +463,7 @@ def _telling(ours: Slot, theirs: Slot) -> dict[str, Any]:
 
 
 def _unequal(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
-    """Return the share of wanted settings that differ, plus a little for each setting that was not wanted."""
+    """Return the share of requested settings that differ, plus a little for each setting that was not requested."""
     weights = {name: NEGLIGIBLE if name == "eps" else 1.0 for name in theirs}
     wrong = sum(weight for name, weight in weights.items() if ours.get(name) != theirs[name])
     extra: float = sum(_presence(ours[name]) for name in ours.keys() - theirs.keys())
@@ -466,5 +471,5 @@ def _unequal(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
 
 
 def _presence(setting: Any) -> float:
-    """Return the effect of a setting that was not wanted. The higher a cap, the smaller its effect."""
+    """Return the effect of a setting that was not requested. The higher a cap, the smaller its effect."""
     return min(1.0, 1.0 / setting) if type(setting) in (int, float) and setting > 0.0 else 1.0

@@ -358,7 +358,7 @@ def test_the_parts_that_are_not_named_as_lost_compute_the_same(source, target, n
 
 
 def test_keys_that_stop_the_other_trainer_are_named():
-    """EasyR1 samples 5 completions per prompt. PRIME-RL's batch of 128 completions is no multiple of 5."""
+    """EasyR1 samples 5 completions per prompt. PRIME-RL's batch of 128 completions cannot be divided by 5."""
     found = convert(DIALECTS["easy_r1"], DIALECTS["prime_rl"], {"rollout.n": 5})
     assert found.config["group_size"] == 5
     assert found.refusal == "batch_size: 128 is not divisible by group_size, 5"

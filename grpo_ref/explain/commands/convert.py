@@ -61,24 +61,30 @@ def command(
     from grpo_ref.explain.conversion import convert
 
     try:
-        told = _understood(config, source or "", strict=not skip_unknown)
-        found = convert(told.dialect, DIALECTS[target], told.found.config, max_length=max_length)
+        understood = _understood(config, source or "", strict=not skip_unknown)
+        conversion = convert(
+            understood.dialect, DIALECTS[target], understood.found.config, max_length=max_length
+        )
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    click.echo(WRITTEN[form](DIALECTS[target], found.config))
-    for line in _losses(told.dialect, DIALECTS[target], told.dialect.recipe(**told.found.config), found):
+    click.echo(WRITTEN[form](DIALECTS[target], conversion.config))
+    for line in _losses(
+        understood.dialect, DIALECTS[target], understood.dialect.recipe(**understood.found.config), conversion
+    ):
         click.echo(line, err=True)
-    if found.refusal:
-        click.echo(f"{target} would stop with these keys and its other defaults: {found.refusal}", err=True)
-    for key, value in found.dropped.items():
+    if conversion.refusal:
+        click.echo(
+            f"{target} would stop with these keys and its other defaults: {conversion.refusal}", err=True
+        )
+    for key, value in conversion.dropped.items():
         click.echo(f"This key has no counterpart in {target}: {key} = {value}", err=True)
-    for each in told.found.unsure:
+    for each in understood.found.unsure:
         click.echo(
             f"Unknown, so it is omitted: {each.key} = {each.value}, because {each.value.why}", err=True
         )
-    for key in told.found.strangers:
-        click.echo(f"{told.dialect.version} has no key {key}, so it is not converted", err=True)
-    is_whole = not (found.lost or found.dropped or found.refusal or told.found.unsure)
+    for key in understood.found.strangers:
+        click.echo(f"{understood.dialect.version} has no key {key}, so it is not converted", err=True)
+    is_whole = not (conversion.lost or conversion.dropped or conversion.refusal or understood.found.unsure)
     raise click.exceptions.Exit(1 if strict and not is_whole else 0)
 
 
@@ -94,24 +100,24 @@ def _understood(config: tuple[str, ...], source: str, *, strict: bool) -> Any:
     return report(dialect, launch, strict=strict, lenient=False)
 
 
-def _losses(source: "Dialect", target: "Dialect", wanted: "Recipe", found: "Conversion") -> list[str]:
+def _losses(source: "Dialect", target: "Dialect", requested: "Recipe", conversion: "Conversion") -> list[str]:
     """Return two lines for each part that is lost: the part with the effect of the loss, and the loss in words."""
     from grpo_ref.explain.conversion import in_places, share_needs_budget
     from grpo_ref.explain.gradient_change import TOKENS
     from grpo_ref.explain.phrases import SPOKEN_WITH, sentences
     from grpo_ref.explain.recipe_differences import contrast
 
-    actual = target.lenient().recipe(**found.config)
-    words = {**source.objective.phrases, **target.objective.phrases}
+    actual = target.lenient().recipe(**conversion.config)
+    phrases = {**source.objective.phrases, **target.objective.phrases}
     before, after = (
-        sentences(each, group_size=None, budget=None, entropy_coef=0.0, unknown={}, words=words)
-        for each in (wanted, actual)
+        sentences(each, group_size=None, budget=None, entropy_coef=0.0, unknown={}, words=phrases)
+        for each in (requested, actual)
     )
-    budget = found.budget or TOKENS
-    differences = contrast(in_places(wanted, budget, TOKENS), in_places(actual, budget, TOKENS))
+    budget = conversion.budget or TOKENS
+    differences = contrast(in_places(requested, budget, TOKENS), in_places(actual, budget, TOKENS))
     changes = {each.part: each.change for each in differences}
     lines = []
-    for part, (ours, theirs) in found.lost.items():
+    for part, (ours, theirs) in conversion.lost.items():
         lines.append(
             f"This cannot be expressed in {target.name}: {part} = {ours}; it has {theirs} instead."
             f"{_effect(changes.get(part, math.nan))}"
@@ -121,7 +127,7 @@ def _losses(source: "Dialect", target: "Dialect", wanted: "Recipe", found: "Conv
             lines.append(
                 f"  In words: {before[said] or 'nothing'}; in {target.name}: {after[said] or 'nothing'}."
             )
-    if "reward" in found.lost and found.budget is None and share_needs_budget(wanted):
+    if "reward" in conversion.lost and conversion.budget is None and share_needs_budget(requested):
         lines.append(
             "The length penalty covers a share of the generation budget, and no key states this budget. Give it with"
             " --max-length, so that the share can be converted to tokens."
@@ -167,8 +173,8 @@ def _yaml(dialect: "Dialect", config: Mapping[str, Any]) -> str:
 def _line(dialect: "Dialect", config: Mapping[str, Any]) -> str:
     """Write the configuration as a command, with one key in each line."""
     start, style = dialect.program.command, dialect.program.style
-    words = _flags(dialect, config) if style == "flags" else _overrides(dialect, config)
-    return " \\\n    ".join([start, *words])
+    arguments = _flags(dialect, config) if style == "flags" else _overrides(dialect, config)
+    return " \\\n    ".join([start, *arguments])
 
 
 def _flags(dialect: "Dialect", config: Mapping[str, Any]) -> list[str]:
@@ -177,10 +183,10 @@ def _flags(dialect: "Dialect", config: Mapping[str, Any]) -> list[str]:
     A list becomes several words. None is the default and is omitted.
     """
     given = [(dialect.path(key), value) for key, value in config.items() if value is not None]
-    return [f"--{path} {_words(value)}" for path, value in given]
+    return [f"--{path} {_arguments(value)}" for path, value in given]
 
 
-def _words(value: Any) -> str:
+def _arguments(value: Any) -> str:
     values = value if isinstance(value, list) else [value]
     return " ".join(shlex.quote(str(each)) for each in values)
 
