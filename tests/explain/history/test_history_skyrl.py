@@ -80,7 +80,7 @@ BORDERS = {
         *(GEOMETRIC, "corrections"),
         {
             "2026-01": REFUSED,
-            "2026-02": "(indicator(level=sequence_mean_level, min_ratio=0.99, max_ratio=1.01, max_log_ratio=20.0,"
+            "2026-02": "(indicator(level=sequence_mean_level, min_ratio=0.99, max_ratio=1.01, max_log_ratio=20.0,"  # noqa: E501
             " unknown=nan))",
         },
     ),

@@ -13,7 +13,6 @@ DROPPED = frozenset(
     """cispo_epsilon_high cispo_epsilon_low cispo_use_unified_mask kimi15_tau tis_lower_bound tis_upper_bound
     actor_train.cispo_epsilon_high actor_train.cispo_epsilon_low actor_train.cispo_use_unified_mask
     actor_train.kimi15_tau actor_train.tis_lower_bound actor_train.tis_upper_bound pg_variant
-    topr_negative_weight topr_positive_weight use_additional_prompts reward_norm reward_scale reward_shift
-    reward_system_config interleave_probs positive_loss_coef token_level_loss div_std_global""".split()
+    topr_negative_weight topr_positive_weight use_additional_prompts reward_system_config interleave_probs positive_loss_coef token_level_loss div_std_global""".split()
 )
 """Keys in ROLL's pages and examples that no class has. ROLL drops them without a message."""

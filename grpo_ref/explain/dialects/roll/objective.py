@@ -197,7 +197,10 @@ def _aggregate(settings: Settings) -> Slot:
     whole = slot(over_width) if length is None else slot(token_sum_over, tokens=float(length - 1))
     kernels = {
         "token-mean": slot(token_mean),
-        "seq-mean-token-sum": slot(sequence_mean_token_sum, count_empty=False),
+        "seq-mean-token-sum": slot(
+            sequence_mean_token_mean if settings["token_sum_is_a_mean"] else sequence_mean_token_sum,
+            count_empty=False,
+        ),
         "seq-mean-token-mean": slot(sequence_mean_token_mean, count_empty=False),
         "seq-mean-token-sum-norm": whole,
     }

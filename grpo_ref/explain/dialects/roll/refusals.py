@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from grpo_ref.explain.dialect import one_of
+from grpo_ref.explain.dialect import NotExpressed, one_of
 from grpo_ref.explain.dialects.common.refusals import expect
 
 NORMS = (None, "batch", "group")
@@ -12,7 +12,6 @@ NORMS = (None, "batch", "group")
 ROLL also has a running mean over all batches, which no recipe here can express.
 """
 ALLOWED = {
-    "adv_estimator": ("grpo", "reinforce", "gigpo", "step_reinforce"),
     "norm_mean_type": NORMS,
     "norm_std_type": NORMS,
     "kl_penalty": ("kl", "abs", "mse"),
@@ -21,6 +20,17 @@ ALLOWED = {
     "train_infer_correction.is_weight.weight_type": ("token", "segment", "geometric", "sequence"),
     "query_filter_config.type": ("no_filter", "mean_filter", "std_filter"),
 }
+AGENTIC = {
+    "gigpo": "the advantage is episode_reward_weight times the score of the episode, normalized within"
+    " reward_normalization.grouping, plus step_reward_weight times the discounted return of the step, normalized among"
+    " the steps of these trajectories with the same state",
+    "step_reinforce": "the advantage is the discounted return of the step, by step_reward_gamma, normalized as"
+    " reward_normalization says",
+    "agentic_reinforce": "the advantage is the return of a turn, discounted by gamma between turns, of scores that are"
+    " normalized as reward_normalization says",
+}
+"""Estimators of the agentic pipeline, each with its advantage. A recipe has no turns and no states."""
+DIVIDED_TWICE = "in June and July 2025 the mean of each completion is divided by its length again"
 VARIANTS = ("vanilla", "ppo", "tis", "cispo", "kimi15")
 """Values of pg_variant that can be expressed.
 
@@ -36,8 +46,16 @@ def check(settings: Mapping[str, Any]) -> None:
 
     ROLL `RLVRConfig`, `reward_norm` and the loss of its workers.
     """
+    estimator = settings["adv_estimator"]
+    one_of("adv_estimator", estimator, dict.fromkeys(settings["estimators"]))
+    if estimator in AGENTIC:
+        raise NotExpressed("adv_estimator", estimator, AGENTIC[estimator])
     for key, values in ALLOWED.items():
         one_of(key, settings[key], dict.fromkeys(values))
+    if settings["reward_norm_is_read"]:
+        one_of("reward_norm", settings["reward_norm"], dict.fromkeys(NORMS))
+    if settings["token_sum_is_a_mean"] and settings["loss_agg_mode"] == "seq-mean-token-mean":
+        raise NotExpressed("loss_agg_mode", "seq-mean-token-mean", DIVIDED_TWICE)
     _check_norms(settings)
     _check_worker(settings)
     _check_weights(settings)
@@ -56,8 +74,12 @@ def is_filtered(settings: Mapping[str, Any]) -> bool:
 def norms(settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Return the sets over which mean and standard deviation are taken.
 
-    The estimator grpo overrides the keys.
+    The estimator grpo overrides the keys. Until August 2025 the key for both is reward_norm, and reward_shift omits the
+    standard deviation.
     """
+    if settings["reward_norm_is_read"]:
+        over = "group" if settings["adv_estimator"] == "grpo" else settings["reward_norm"]
+        return over, None if settings["reward_shift"] else over
     if settings["adv_estimator"] == "grpo":
         return "group", "group"
     return settings["norm_mean_type"], settings["norm_std_type"]

@@ -24,7 +24,28 @@ def _clips(s: Settings) -> bool:
     return not is_variant(s) or s["actor_train.pg_variant"] == "ppo"
 
 
+OLD_NORMS = {"reward_norm", "reward_shift", "reward_scale"}
 TRAPS = (
+    Trap(
+        "reward_norm, reward_shift and reward_scale are dropped since September 2025",
+        lambda s, given: bool(OLD_NORMS & given),
+        "ROLL until August 2025 normalizes the rewards by reward_norm. Since 2025-09-25 no class of ROLL has these three"
+        " keys, and keys without a field are dropped without a message. Then norm_mean_type and norm_std_type alone"
+        " normalize the rewards, and neither is set by default.",
+        "ROLL functionals.py, reward_postprocess and reward_norm; dacite's from_dict",
+        {"adv_estimator": "reinforce", "reward_norm": "batch"},
+        {"adv_estimator": "reinforce"},
+    ),
+    Trap(
+        "loss_agg_mode=seq-mean-token-sum divides by the length",
+        lambda s, given: s.loss_agg_mode == "seq-mean-token-sum" and s.token_sum_is_a_mean,
+        "seq-mean-token-sum is the mean over the tokens of each completion, not their sum, although a comment in the"
+        " code says sum. It is the default of these months. ROLL of August 2025 mends it.",
+        "ROLL functionals.py, agg_loss",
+        {},
+        {"loss_agg_mode": "token-mean"},
+        release="2025-07",
+    ),
     Trap(
         "norm_mean_type and norm_std_type are ignored by grpo",
         lambda s, given: s.adv_estimator == "grpo" and bool({"norm_mean_type", "norm_std_type"} & given),
