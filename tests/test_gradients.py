@@ -8,11 +8,11 @@ import pytest
 from differences import central_differences
 from every_kernel import USED, as_slot, kernels_of
 
+from conformance.calls.open_instruct import open_instruct_kl
 from grpo_ref import GRPO, RECIPES, aggregation, penalties, policy_loss, slot, surrogates
 from grpo_ref.aggregation import sequence_mean_token_sum
 from grpo_ref.arrays import Array
 from grpo_ref.corrections import early_stop, masked, off_policy_mask, top_entropy
-from grpo_ref.explain.dialects.open_instruct.kernels import open_instruct_kl
 from grpo_ref.learning.policies.table import entropy_gradient, gather, log_softmax, policy_of, pull_back
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level
 from grpo_ref.metrics import entropy
