@@ -123,5 +123,6 @@ def test_equal_rewards_may_have_a_std():
 
 
 def test_the_names_that_estimators_had_before_they_had_numbers():
-    named = [open_instruct.recipe(kl_estimator=f"kl{number + 1}") for number in range(4)]
-    assert named == [open_instruct.recipe(kl_estimator=number) for number in range(4)]
+    before, after = open_instruct.DIALECT.at("2025.11"), open_instruct.DIALECT.at("2025.12")
+    named = [before.recipe(kl_estimator=f"kl{number + 1}").penalty for number in range(4)]
+    assert named == [after.recipe(kl_estimator=number).penalty for number in range(4)]

@@ -25,6 +25,8 @@ from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.rewards import task_reward
 from grpo_ref.surrogates import cispo, clipped
 
+NAMED = {f"kl{number + 1}": estimator for number, estimator in KL_ESTIMATORS.items()}
+"""Estimators by their names until November 2025: kl1 is number 0."""
 NO_LOWER_CLIP = 1.0 - 2.0**-53
 """The widest clip_low of the kernel. In Open Instruct it may be 1 or more, and then no ratio is too low."""
 
@@ -59,7 +61,7 @@ def _build(s: Settings) -> Recipe:
         advantage=one_of("advantage_normalization_type", s.advantage_normalization_type, advantages),
         level=token_level,
         surrogate=one_of("loss_fn", s.loss_fn, surrogates),
-        penalty=one_of("kl_estimator", s.kl_estimator, KL_ESTIMATORS),
+        penalty=one_of("kl_estimator", s.kl_estimator, NAMED if s.names_estimators else KL_ESTIMATORS),
         kl_coef=s.beta if s.load_ref_policy else 0.0,
         aggregate=slot(token_mean) if divisor == "token" else slot(token_sum_over, tokens=float(divisor)),
         source=DIALECT.version,

@@ -5,7 +5,9 @@ from grpo_ref.explain.trap import Trap
 TRAPS = (
     Trap(
         'advantage_normalization_type is "centered" by default',
-        lambda s, given: "advantage_normalization_type" not in given,
+        lambda s, given: (
+            s.advantage_normalization_type == "centered" and "advantage_normalization_type" not in given
+        ),
         'The advantages are not divided by the std. With "standard" they are divided by the population'
         " std (ddof 0), while TRL and verl use the sample std (ddof 1).",
         "Open Instruct GRPOExperimentConfig; data_loader.py",
@@ -112,7 +114,7 @@ TRAPS = (
     ),
     Trap(
         "kl_estimator 0 has an expected gradient of zero",
-        lambda s, given: bool(s.load_ref_policy) and s.beta > 0.0 and s.kl_estimator == 0,
+        lambda s, given: bool(s.load_ref_policy) and s.beta > 0.0 and s.kl_estimator in (0, "kl1"),
         "As a loss, estimator 0 (k1) has an expected gradient of zero.",
         "open-instruct #534",
         {"kl_estimator": 0},
