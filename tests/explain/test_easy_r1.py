@@ -14,6 +14,8 @@ from grpo_ref.explain.dialects import easy_r1
 from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
 from grpo_ref.explain.dialects.easy_r1.kernels import dual_clipped_per_token, mean_between
 from grpo_ref.explain.dialects.easy_r1.traps import TRAPS
+from grpo_ref.explain.explanation import dialect_of, report
+from grpo_ref.explain.launch import launches
 from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.trap import sprung
 from grpo_ref.penalties import k1
@@ -235,3 +237,19 @@ def test_a_trap_is_sprung_by_its_example_and_not_by_what_is_near(trap):
 
     assert found(trap.example) == [trap]
     assert found(trap.near) == []
+
+
+def test_keys_of_the_critic_are_known_one_by_one():
+    dialect = DIALECT
+    assert dialect.key("worker.critic.ppo_epochs") == "critic.ppo_epochs"
+    assert dialect.key("worker.critic.optim.lr") == "lr"
+    assert dialect.key("worker.critic.foo_bar") is None
+    assert dialect.key("worker.rollout.val_override_config.n") is not None
+
+
+def test_no_trap_rests_on_the_defaults_of_a_file_that_is_missing():
+    (launch,) = launches("python3 -m verl.trainer.main config=examples/config.yaml worker.rollout.n=8")
+    assert launch.missing == ("examples/config.yaml",)
+    assert report(*dialect_of(launch)).warnings == []
+    (launch,) = launches("python3 -m verl.trainer.main worker.rollout.n=8 worker.actor.loss_type=default")
+    assert "use_kl_loss is off: the penalty is in the reward" in report(*dialect_of(launch)).warnings

@@ -6,7 +6,9 @@ import pytest
 from grpo_ref import policy_loss
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.dialects.verl.kernels import summed_over_rows
+from grpo_ref.explain.launch import Launch
 from grpo_ref.explain.trap import sprung
+from grpo_ref.explain.version import choose_version
 
 VERL = DIALECTS["verl"]
 SUM_NORM = {"loss_agg_mode": "seq-mean-token-sum-norm"}
@@ -237,3 +239,19 @@ def test_the_sampler_reports_its_log_probabilities_by_default_from_0_9_0_on():
         name: VERL.at(name).keys.defaults["rollout.calculate_log_probs"] for name in ("0.8.0", "0.9.0", "")
     }
     assert found == {"0.8.0": False, "0.9.0": True, "": True}
+
+
+def test_keys_that_matter_decide_the_release_if_no_release_has_all_keys():
+    """grad_offload is gone since 0.3.0, and clip_ratio_high came after it: a fork with an old file."""
+    keys = {
+        "algorithm.adv_estimator": "grpo",
+        "actor_rollout_ref.actor.clip_ratio_high": 0.28,
+        "actor_rollout_ref.actor.fsdp_config.grad_offload": False,
+    }
+    version = choose_version(Launch("verl", "keys that change its objective", keys))
+    assert version.dialect.version == VERL.version
+    assert version.candidates[0].version == "verl 0.3.1"
+
+
+def test_copies_of_old_verl_never_had_the_dual_clip():
+    assert "have no dual clip, because verl had none" in VERL.program.forks
