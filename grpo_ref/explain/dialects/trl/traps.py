@@ -503,7 +503,7 @@ _ALL = (
         lambda s, given: s.unscored_tokens_give_nan and is_corrected(s),
         "Until TRL 1.10, a token for which vLLM reports no log-probability has the weight NaN, and so has the whole"
         " gradient. From TRL 1.11 on its weight is 1.",
-        "conformance/releases/trl_borders.toml, TRL 1.11.0",
+        "TRL PR #6693",
         {"use_vllm": True},
         {"use_vllm": False},
         release="1.10.0",
