@@ -25,6 +25,8 @@ FILES = (
 """Flags and overrides that name a file of keys. The last one is Tunix's."""
 SHORT = {"cp": "config_path", "cn": "config_name", "cd": "config_dir"}
 """Hydra's short flags, with the long flags that they stand for."""
+ENVIRONMENT = ("runtime_env", "runtime_env_json")
+"""Keys whose value describes the environment of a run, also if it is a file."""
 LAST_WORD = ("custom_config_path",)
 """Flags that name a file whose keys override all flags."""
 
@@ -68,7 +70,11 @@ def read_arguments(words: Sequence[Text]) -> Arguments:
     named: dict[str, str] = {}
     rest: list[str] = []
     notes: list[str] = []
+    before = ""
     for name, values in _grouped(words):
+        if name is None and before.endswith(ENVIRONMENT):
+            continue  # the rest of a path with blanks, not a file of keys
+        before = name or ""
         if name is None:
             rest += [word.text for word in values if not word.is_words]
             notes += [

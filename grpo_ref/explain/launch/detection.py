@@ -14,7 +14,8 @@ ENOUGH = 3
 
 Each key that matters to the trainer counts 1; a key inside a group, or a telling key, counts 2.
 """
-PIN = r"(?<![\w-]){name}(?:\[[\w,-]*\])?\s*(?:==|@v?)\s*[\"']?v?(\d+\.\d+(?:\.\d+)?)"
+PIN = r"(?<![\w-]){name}(?:\[[\w,-]*\])?(?:\.git)?\s*(?:===?|~=|@v?)\s*[\"']?v?(\d+\.\d+(?:\.\d+)?)"
+"""A request for a release: `trl==0.14.0`, `trl~=0.14`, or a tag of its repository, `trl.git@v0.14.0`."""
 ELSEWHERE = {
     r"-m tunix\.cli\.(?!grpo)\w+": "Tunix without GRPO",
     r"\S*(finetune|dpo|distillation|qat)_(single_device|distributed)(\.py)?": "torchtune without GRPO",
@@ -34,6 +35,16 @@ TRAINED = re.compile(
 """Keys that only a training run has, whatever its objective."""
 
 
+STARTERS = {
+    *(
+        "torch.distributed.run",
+        "torch.distributed.launch",
+        "accelerate.commands.launch",
+        "deepspeed.launcher.runner",
+    ),
+    *("torchrun", "launch"),
+}
+"""Modules that start the program named behind their own flags."""
 HANDING_ON = ("axolotl train", "oumi train")
 """Commands that start programs which pass their keys on to a trainer, see `wrappers`."""
 
@@ -75,14 +86,24 @@ def elsewhere(words: Sequence[str]) -> str:
 
 
 def program(words: Sequence[str]) -> Start | None:
-    """Return any program in a command that may pass its arguments on to a trainer."""
-    for place in reversed(range(len(words))):
+    """Return any program in a command that may pass its arguments on to a trainer.
+
+    This is the last program before the first flag of a program: `python wrapper.py train.py --agent agent.py` starts
+    train.py with a path as the value of a flag.
+
+    >>> program("python wrapper.py train.py --agent agent.py".split()).shown
+    'train.py'
+    """
+    last: Start | None = None
+    for place, word in enumerate(words):
+        if last is not None and word.startswith("-") and not MODULE.fullmatch(word):
+            break
         is_module = place > 0 and MODULE.fullmatch(words[place - 1]) is not None
         is_relay = any(name in HANDING_ON for name in _names(words, place))
-        is_script = words[place].endswith((".py", ".sh")) and "=" not in words[place]
-        if is_module or is_relay or is_script:
-            return Start("", words[place], place + 1)
-    return None
+        is_script = word.endswith((".py", ".sh")) and "=" not in word
+        if (is_module or is_relay or is_script) and word not in STARTERS:
+            last = Start("", word, place + 1)
+    return last
 
 
 def _names(words: Sequence[str], place: int) -> Iterator[str]:
@@ -94,12 +115,21 @@ def _names(words: Sequence[str], place: int) -> Iterator[str]:
     yield word
 
 
-def of_keys(keys: Mapping[str, Any]) -> tuple[str, int]:
+def of_keys(keys: Mapping[str, Any], program: str = "") -> tuple[str, int]:
     """Return the trainer whose keys these most likely are, and the number of keys that change its objective.
 
     The name is "" if no trainer or several trainers fit best. A trainer that adopted the keys of another
     trainer must fit better than that one.
+
+    Args:
+      keys: the keys of a launch.
+      program: the program that reads them, if it is known. A module of a trainer's package reads the trainer's keys.
     """
+    package = program.partition(".")[0]
+    for dialect in DIALECTS.values() if package else ():
+        matter = _effective(dialect, keys)
+        if package == (dialect.program.module or dialect.program.package) and len(matter) >= ENOUGH:
+            return dialect.name, len(matter)
     scores = {dialect.name: _score(dialect, keys) for dialect in DIALECTS.values()}
     best = max(scores.values())
     first = [name for name, score in scores.items() if score == best]
@@ -151,22 +181,22 @@ def inner(keys: Mapping[str, Any], group: str) -> dict[str, Any]:
 def _score(dialect: Dialect, keys: Iterable[str]) -> float:
     """Return how well keys fit a trainer.
 
-
-    Each known key counts 1, and 3 more if it changes the objective. The score is 0 if the trainer has
+    Each known key counts 1, and 3 more if it changes the objective. A flat name of a key that is in a group now
+    counts a little less, so that a trainer whose keys still have these names is preferred. The score is 0 if the trainer has
     telltale keys (`signs`) and none of them is present.
     """
     if dialect.program.signs and not set(dialect.program.signs) & {key.split(".")[-1] for key in keys}:
         return 0.0
     known = [key for key in keys if dialect.key(key) is not None]
-    return 3.0 * len(_effective(dialect, known)) + len(known)
+    obsolete = [key for key in known if "." not in key and "." in dialect.path(str(dialect.key(key)))]
+    return 3.0 * len(_effective(dialect, known)) + len(known) - 0.1 * len(obsolete)
 
 
 def _effective(dialect: Dialect, keys: Iterable[str]) -> list[str]:
     """Return the keys that matter to a trainer, under the names that were used.
 
-    Two names of one key count once.
-
-    A key without a group is not evidence for a trainer that has this key inside a group.
+    Two names of one key count once. A key without a group is not evidence for a trainer that has this key inside a
+    group, unless the trainer once had a flat name for it.
     """
     named = {name: key for key in keys if (name := dialect.key(key)) is not None}
     matter = {
@@ -174,7 +204,15 @@ def _effective(dialect: Dialect, keys: Iterable[str]) -> list[str]:
         for name, key in named.items()
         if name in dialect.keys.defaults or name in dialect.keys.inexpressible
     }
-    return [key for name, key in matter.items() if "." in key or "." not in dialect.path(name)]
+    aliases = {alias for entry in dialect.keys.table.values() for alias in entry.aliases}
+    return [
+        key for name, key in matter.items() if "." in key or key in aliases or "." not in dialect.path(name)
+    ]
+
+
+def fit(trainer: str, keys: Iterable[str]) -> int:
+    """Return the number of keys that change the objective of a trainer."""
+    return len(_effective(DIALECTS[trainer], keys))
 
 
 def pinned(text: str, package: str) -> str:

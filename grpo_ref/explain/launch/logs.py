@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-COLOUR = re.compile(r"\x1b?\[[0-9;]*m")
-FROM = re.compile(r"(\([^()]*pid=\d+[^()]*\)) ?")
-"""The prefix that Ray prints before each line of a process."""
+from grpo_ref.explain.launch.pastes import COLOUR, PREFIXES
+
 GOES_ON = re.compile(r"\s+(['\"\d\[{(}\])-]|None|True|False).*")
 """A continuation line of a printed dictionary.
 
@@ -25,7 +24,7 @@ def traced(text: str) -> list[str]:
     >>> traced("+ export A=1\nhello\n++ date")
     ['export A=1', 'date']
     """
-    return [found[1] for line in text.splitlines() if (found := TRACED.fullmatch(line))]
+    return [found[1] for line in text.splitlines() if (found := TRACED.fullmatch(_parted(line)[1]))]
 
 
 def printed(text: str) -> Iterator[dict[str, Any]]:
@@ -47,7 +46,7 @@ def printed(text: str) -> Iterator[dict[str, Any]]:
 def _parted(line: str) -> tuple[str, str]:
     """Return the prefix of a line, which names the process, and the rest of the line."""
     plain = COLOUR.sub("", line)
-    found = FROM.match(plain)
+    found = next((match for prefix in PREFIXES if (match := prefix.match(plain))), None)
     return (found[1], plain[found.end() :]) if found else ("", plain)
 
 

@@ -60,12 +60,16 @@ class PythonScript(NamedTuple):
       imports: the names of all modules that the script imports.
       shell: the lines that the script passes to a shell.
       notes: remarks for the reader about how the script was read, in whole sentences.
+      defaults: names of options and parameters whose default was used as the value of a key.
+      classes: names of the classes that the script defines or imports from its own package.
     """
 
     configs: list[Config]
     imports: set[str]
     shell: str
     notes: list[str]
+    defaults: frozenset[str] = frozenset()
+    classes: frozenset[str] = frozenset()
 
 
 def read_python(source: str) -> PythonScript:
@@ -162,6 +166,8 @@ class _Reader:
     def __init__(self, tree: ast.Module):
         self.tree = tree
         self.notes: list[str] = []
+        self.used: set[str] = set()
+        self.classes: set[str] = set()
         self.origins: dict[str, str] = {}
         self.imports: set[str] = set()
         self.names: dict[str, Any] = {}
@@ -181,12 +187,21 @@ class _Reader:
         for node in _in_order(self.tree):
             self._see(node)
         shell = "\n".join(self.commands)
-        return PythonScript([*self.configs, *self.dictionaries], self.imports, shell, self.notes)
+        return PythonScript(
+            [*self.configs, *self.dictionaries],
+            self.imports,
+            shell,
+            self.notes,
+            frozenset(self.used),
+            frozenset(self.classes),
+        )
 
     def _see(self, node: ast.AST) -> None:
         if isinstance(node, ast.Import):
             self.imports |= {alias.name for alias in node.names}
             self.origins |= {alias.asname or alias.name: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.module:
+            self.classes |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             self.imports.add(node.module)
             self.origins |= {
@@ -226,6 +241,7 @@ class _Reader:
 
     def _see_class(self, node: ast.ClassDef) -> None:
         """Read a class of the script that extends a configuration class. Its defaults count as given keys."""
+        self.classes.add(node.name)
         bases = [made for base in node.bases if (made := self._origin(base)).endswith(CONFIGS)]
         fields = [item for item in node.body if isinstance(item, ast.AnnAssign) and item.value is not None]
         defaults = {
@@ -407,6 +423,7 @@ class _Reader:
             return self.names.get(node.id, Unknown(node.id, "it is computed when the program runs"))
         value = self.defaults[node.id]
         if not isinstance(value, Unknown):
+            self.used.add(node.id)
             self.notes.append(f"Line {node.lineno}: {node.id} is taken to be {value!r}, the default.")
         return value
 
@@ -436,6 +453,7 @@ class _Reader:
         value = self.options[node.attr] if is_option else self.fields[node.attr]
         if not isinstance(value, Unknown):
             name = f"--{node.attr}" if is_option else _dotted(node)
+            self.used.add(node.attr)
             self.notes.append(f"Line {node.lineno}: {name} is taken to be {value!r}, its default.")
         return value
 

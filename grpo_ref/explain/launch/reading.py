@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from grpo_ref.explain.dialect import COMPLETIONS
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.launch.arguments import DELETED, FLAG, OVERRIDE, Arguments, read_arguments
 from grpo_ref.explain.launch.detection import (
     Start,
     elsewhere,
+    fit,
     inner,
     of_group,
     of_keys,
@@ -20,15 +22,25 @@ from grpo_ref.explain.launch.detection import (
     started,
 )
 from grpo_ref.explain.launch.logs import printed, traced
-from grpo_ref.explain.launch.python import Config, PythonScript, read_notebook, read_python
+from grpo_ref.explain.launch.pastes import FENCE, blocks, by_process, repairs, without_prompts
+from grpo_ref.explain.launch.python import CONFIG, CONFIGS, Config, PythonScript, read_notebook, read_python
+from grpo_ref.explain.launch.shell.script import CUT_OFF, NOT_FOUND
 from grpo_ref.explain.launch.text import Text
-from grpo_ref.explain.launch.trees import ENDINGS, Beside, in_group, nowhere, package_of, read_tree
+from grpo_ref.explain.launch.trees import (
+    ENDINGS,
+    Beside,
+    in_group,
+    nowhere,
+    override_list,
+    package_of,
+    read_tree,
+)
 from grpo_ref.explain.launch.values import Unknown, flat
-from grpo_ref.explain.launch.wrappers import handed_on, relay_of
+from grpo_ref.explain.launch.wrappers import handed_on, launcher_of, relay_of
 
 if TYPE_CHECKING:
     from grpo_ref.explain.dialect import Dialect
-    from grpo_ref.explain.launch.shell.script import Note, Script
+    from grpo_ref.explain.launch.shell.script import Script
 
 KINDS = {
     **dict.fromkeys(ENDINGS, "tree"),
@@ -39,16 +51,11 @@ KINDS = {
 }
 UNSLOTH = "unsloth"
 """A package that changes TRL when it is imported, and the name of its dialect."""
-PROMPT = re.compile(r"(?m)^(\([\w.-]+\) )?([\w.@:~/-]+)?\$ (?=\S)")
-"""The prompt of a terminal before a command: "$ ", "(env) me@host:~/work$ "."""
-FENCE = re.compile(r"(?ms)^```\w*\n(.*?)^```")
-"""A block of code in Markdown."""
+PLUGINS = {"ms_swift": ("external_plugins",)}
+"""Keys of a trainer that name code of the user, which may read keys that the trainer does not have."""
+NULL = "it gives no number, so the program that reads it decides"
 RUNS = re.compile(r"(?m)^\s*-?\s*(run|command|args|cmd|script|entrypoint)\s*:")
 """Keys whose values are commands, in files for a cluster."""
-CUT = "is not passed to"
-"""Words by which a note about arguments that the shell cuts off is recognized."""
-TAKEN = re.compile(r"(\w+) is taken to be")
-"""Words in a note on a Python script that name an option or parameter whose default was used."""
 LOGGED = 60
 """Number of keys from which a file of flat keys is taken for a logged configuration.
 
@@ -73,6 +80,7 @@ class Launch:
       added: keys that Hydra was told to add. A trainer that does not read them ignores them.
       program: the unknown program that is started, or "". It may set keys that it is not given.
       is_sure: false if the trainer was guessed from the keys.
+      refusal: the reason why it cannot be explained, as the end of a sentence, or "".
       is_whole: true if this is the whole command that starts the trainer, so that absent keys are certainly
         not set.
       candidates, known_by: as in `grpo_ref.explain.version.Version`, once the release is chosen.
@@ -89,6 +97,7 @@ class Launch:
     program: str = ""
     is_sure: bool = False
     is_whole: bool = False
+    refusal: str = ""
     candidates: tuple["Dialect", ...] = ()
     known_by: str = ""
 
@@ -108,17 +117,42 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
     longest = LONGEST_NOTEBOOK if name.endswith(".ipynb") else LONGEST
     if len(text) > longest:
         raise ValueError(f"it is longer than {longest:,} characters")
-    text = _without_prompts(text.replace("\r\n", "\n"))
-    kind = next((kind for ending, kind in KINDS.items() if name.lower().endswith(ending)), "") or _kind(text)
-    found = [_with_trainer(launch, trainer) for launch in READERS[kind](text, name, beside)]
+    text = without_prompts(text.replace("\r\n", "\n"))
+    kind = next((kind for ending, kind in KINDS.items() if name.lower().endswith(ending)), "")
+    try:
+        return _launches(text, kind or _kind(text), name, beside, trainer)
+    except ValueError:
+        corrected = [] if kind in ("tree", "notebook") else _corrected(text, kind, beside, trainer)
+        if not corrected:
+            raise
+        return corrected
+
+
+def _corrected(text: str, kind: str, beside: Beside, trainer: str) -> list[Launch]:
+    """Return the launches of a pasted text without the prefixes of a log, or else after a small correction."""
+    attempts = [(part, "", "The prefixes of its lines are ignored.") for part in by_process(text)]
+    attempts = attempts or [(each.text, each.kind, each.note) for each in repairs(text)]
+    for part, own, note in attempts:
+        try:
+            found = _launches(part, own or kind or _kind(part), "", beside, trainer)
+        except ValueError:
+            continue
+        return [replace(launch, notes=[note, *launch.notes]) for launch in found]
+    return []
+
+
+def _launches(text: str, kind: str, name: str, beside: Beside, trainer: str) -> list[Launch]:
+    """Return the launches of a text in a known format, the one with the most keys first."""
+    asked = _installed(text) if kind == "notebook" else text
+    found = [_with_trainer(launch, trainer, asked) for launch in READERS[kind](text, name, beside)]
     known = [launch for launch in found if launch.trainer]
     if not known:
+        reasons = dict.fromkeys(launch.refusal for launch in found if launch.refusal)
+        reason = " and ".join(reasons) or _nothing(kind, [launch for launch in found if launch.keys])
         notes = " ".join(
             dict.fromkeys(note for launch in found for note in [*launch.cautions, *launch.notes])
         )
-        reason = _nothing(kind, [launch for launch in found if launch.keys])
-        raise ValueError(f"{notes} So {reason}." if notes.startswith("Line ") else notes or reason)
-    asked = _installed(text) if kind == "notebook" else text
+        raise ValueError(f"{notes} So {reason}." if notes else reason)
     versioned = [
         replace(
             launch,
@@ -126,18 +160,10 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
         )
         for launch in map(_patched, map(_completed if kind == "tree" else _same, known))
     ]
+    fits = [fit(launch.trainer, launch.keys) for launch in versioned]
+    if trainer and any(fits):  # other programs of the file were not asked for
+        versioned = [launch for launch, count in zip(versioned, fits, strict=True) if count]
     return sorted(versioned, key=lambda launch: -len(launch.keys))
-
-
-def _without_prompts(text: str) -> str:
-    r"""Return the text of a terminal without the prompts before its lines.
-
-    >>> _without_prompts("$ trl grpo \\\n>   --beta 0.1\nhello")
-    'trl grpo \\\n  --beta 0.1\nhello'
-    """
-    if not PROMPT.search(text):
-        return text
-    return re.sub(r"(?m)(?<=\\\n)> ", "", PROMPT.sub("", text))
 
 
 def launch_of(words: Sequence[str], beside: Beside = nowhere, trainer: str = "") -> Launch:
@@ -161,13 +187,14 @@ def launch_of(words: Sequence[str], beside: Beside = nowhere, trainer: str = "")
         raise ValueError(f"{rest[0]} is neither a file nor KEY=VALUE")
     launch = _with_trainer(_launched(texts, "", "", {}, beside), trainer)
     if not launch.trainer:
-        raise ValueError(_nothing("keys", [launch]))
+        raise ValueError(launch.refusal or _nothing("keys", [launch]))
     return launch
 
 
 def _nothing(kind: str, found: list[Launch]) -> str:
     if found:
-        keys = ", ".join([*found[0].keys][:5])
+        nearest = max(found, key=lambda launch: max(fit(trainer, launch.keys) for trainer in DIALECTS))
+        keys = ", ".join([*nearest.keys][:5])
         return f"no trainer is known by these keys ({keys}, ...); name it with --trainer"
     told = {
         "shell": "no command in it starts a trainer that is known here",
@@ -176,18 +203,53 @@ def _nothing(kind: str, found: list[Launch]) -> str:
     return told.get(kind, "it holds no keys")
 
 
-def _with_trainer(launch: Launch, trainer: str) -> Launch:
-    """Return the launch with the requested trainer; otherwise detect the trainer from the keys."""
+def _with_trainer(launch: Launch, trainer: str, text: str = "") -> Launch:
+    """Return the launch with the requested trainer; otherwise detect the trainer from the keys.
+
+    Args:
+      launch: the launch as it was read.
+      trainer: name of the requested dialect, or "".
+      text: the text that may request a release of a program that passes its keys on.
+    """
     if trainer and (launch.trainer or launch.keys):
         why = launch.why if launch.trainer == trainer else ""
-        return replace(launch, trainer=trainer, why=why, is_sure=True)
+        return _of_own_code(replace(launch, trainer=trainer, why=why, is_sure=True))
     if launch.trainer or not launch.keys:
-        return launch
+        return _of_own_code(launch)
     relay = relay_of(launch.keys)
     if relay is not None:
         keys, why = handed_on(relay, launch.keys), f"{relay.title} hands its keys on"
-        return replace(launch, trainer=relay.trainer, keys=keys, why=why, version=relay.version, is_sure=True)
-    return _guessed(launch)
+        version = relay.version(text)
+        is_stated = version or pinned(text, DIALECTS[relay.trainer].program.package)
+        cautions = launch.cautions if is_stated else [relay.caution, *launch.cautions]
+        launch = replace(launch, keys=keys, cautions=cautions, version=version)
+        return replace(launch, trainer=relay.trainer, why=why, is_sure=True)
+    return _of_own_code(_guessed(launch))
+
+
+def _of_own_code(launch: Launch) -> Launch:
+    """Return a launch with cautions on code beside the trainer that reads its keys: a fork's class, or a plugin.
+
+    A group size of null becomes unknown: a fork may take the whole batch as one group.
+    """
+    if not launch.trainer:
+        return launch
+    dialect = DIALECTS[launch.trainer]
+    size = dialect.keys.concepts.get(COMPLETIONS, "")
+    keys = dict(launch.keys)
+    cautions = list(launch.cautions)
+    for key, value in launch.keys.items():
+        if value is None and size and dialect.key(key) == size and dialect.keys.defaults[size] is not None:
+            keys[key] = Unknown("null", NULL)
+        is_class = key.rpartition(".")[2] == "_target_" and str(value).endswith((*CONFIGS, "GRPOTrainer"))
+        if is_class and str(value).partition(".")[0] != (dialect.program.module or dialect.program.package):
+            cautions.append(
+                f"{value} is a class of a fork, not of {dialect.title}. Its objective may differ."
+            )
+    added = launch.added
+    if any(key in PLUGINS.get(launch.trainer, ()) for key in keys):
+        added |= {key for key in keys if dialect.key(key) is None}
+    return replace(launch, keys=keys, cautions=cautions, added=added)
 
 
 def _of_unsloth(launch: Launch) -> str:
@@ -227,19 +289,16 @@ def _completed(launch: Launch) -> Launch:
 
 
 def _guessed(launch: Launch) -> Launch:
-    """Return the launch with the trainer that its keys indicate, or that the keys of one of its groups indicate.
-
-    Raises:
-      ValueError: if the keys configure only sampling and no training.
-    """
-    name, known = of_keys(launch.keys)
+    """Return the launch with the trainer that its keys indicate, or that the keys of one of its groups indicate."""
+    name, known = of_keys(launch.keys, launch.program)
     if name and only_samples(name, launch.keys):
-        raise ValueError(
-            "its keys configure only sampling and rewards, and no training; if it does train, name its trainer with"
-            " --trainer"
-        )
+        reason = "its keys configure only sampling and rewards, and no training; if it does train, name its trainer with"
+        return replace(launch, refusal=f"{reason} --trainer")
     if name:
         guessed = replace(launch, trainer=name, why=f"{known} keys that change its objective")
+        launcher = launcher_of(launch.program, name)
+        if launcher is not None:
+            guessed = replace(guessed, cautions=[launcher.caution, *launch.cautions])
         return _started_by_own_script(guessed)
     name, group = of_group(launch.keys)
     if not name:
@@ -276,6 +335,8 @@ def _kind(text: str) -> str:
         return "log"
     if FENCE.search(text):
         return "markdown"
+    if override_list(text):
+        return "tree"
     if _reads(read_tree, text) and (RUNS.search(text) or not _starts_something(text)):
         return "tree"
     return "log" if not _starts_something(text) and next(printed(text), None) else "shell"
@@ -315,6 +376,10 @@ def _of_keys(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 def _of_tree(text: str, name: str, beside: Beside) -> Iterator[Launch]:
     """Yield the launch of a file of keys; or that of a shell script inside the file, as in files for a cluster."""
+    overrides = override_list(text, name)
+    if overrides:
+        yield _launched([Text.of(word) for word in overrides], "", "", {}, beside)
+        return
     own = {file for dialect in DIALECTS.values() for file in dialect.program.files}
     tree = read_tree(text, name, beside, own=own)
     plain = [value for value in tree.keys.values() if isinstance(value, str)]
@@ -361,17 +426,24 @@ def _exported(key: str, value: Any) -> str:
 
 
 def _of_markdown(text: str, name: str, beside: Beside) -> Iterator[Launch]:
-    """Yield the launches in the blocks of code, one after the other."""
-    for block in FENCE.findall(text):
-        try:
-            yield from READERS[_kind(block)](block, "", beside)
-        except ValueError:
-            continue
+    """Yield the launches in the blocks of code, one after the other. A block that cannot be read may be corrected."""
+    for block in blocks(text):
+        attempts = [(block, "", ""), *((each.text, each.kind, each.note) for each in repairs(block))]
+        for part, kind, note in attempts:
+            try:
+                found = [*READERS[kind or _kind(part)](part, "", beside)]
+            except ValueError:
+                continue
+            if any(launch.trainer or launch.keys for launch in found):
+                yield from (
+                    replace(launch, notes=[*([note] if note else []), *launch.notes]) for launch in found
+                )
+                break
 
 
 def _of_log(text: str, name: str, beside: Beside) -> Iterator[Launch]:
     """Yield the launches of the commands that a log shows; without commands, the configurations in the log."""
-    commands = [line for line in traced(text) if _starts_something(line)]
+    commands = [*dict.fromkeys(line for line in traced(text) if _starts_something(line))]
     if commands:
         yield from _of_shell("\n".join(commands), "", beside)
     else:
@@ -379,13 +451,18 @@ def _of_log(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 
 def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
-    """Yield the launch of each command. Unknown programs count only if no known trainer is started."""
+    """Yield the launch of each command.
+
+    If a known trainer is started, unknown programs count only if their keys identify a trainer: a server beside the
+    trainer does not count, a second training run does.
+    """
     from grpo_ref.explain.launch.shell import (
         read_shell,
     )  # only for scripts, so that other files are read sooner
 
     script = read_shell(text, beside)
-    notes = [f"Line {note.line}: {note.text}" for note in script.notes]
+    notes = [f"Line {note.line}: {note.text}" for note in script.notes if note.kind != CUT_OFF]
+    cut = [f"Line {note.line}: {note.text}" for note in script.notes if note.kind == CUT_OFF]
     strangers = []
     is_found = False
     for command in script.commands:
@@ -396,20 +473,21 @@ def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
             launch = _launched(spelled[start.behind :], start.trainer, start.shown, script.files, beside)
         if start is not None and launch is not None and not _is_namesake(start, launch):
             is_found = True
-            cut = [note for note in notes if CUT in note]
             cautions = [*launch.cautions, *cut]
-            notes = [note for note in notes if note not in cut]
+            cut = []  # said once, for the first launch
             why = f"`{start.shown}` in line {command.line}"
             launch = replace(launch, why=why, notes=[*launch.notes, *notes], cautions=cautions)
             yield replace(launch, is_sure=True, is_whole=True)
         elif other := elsewhere(words):
-            strangers.append(Launch("", "", {}, notes=[f"{other} is started, and has no dialect here."]))
+            strangers.append(Launch("", "", {}, refusal=f"{other} is started, which has no dialect here"))
         elif (start := program(words)) is not None:
             launch = _launched(command.words[start.behind :], "", "", script.files, beside)
             strangers.append(replace(launch, program=start.shown))
-    if not is_found:
+    if is_found:
+        yield from (each for each in strangers if each.keys and _guessed(each).trainer)
+    else:
         strangers += _of_inner(script, beside)
-        absent = _not_found(script.notes)
+        absent = [note.text for note in script.notes if note.kind == NOT_FOUND]
         yield from (replace(each, cautions=[*each.cautions, *absent]) for each in strangers)
         yield Launch("", "", {}, cautions=absent)
 
@@ -449,9 +527,8 @@ def _of_program(path: str, words: Sequence[Text], beside: Beside) -> Iterator[La
     if source is None or not _reads(read_python, source):
         return
     script = read_python(source)
-    taken = {name for note in script.notes for name in TAKEN.findall(note)}
     flags = {str(word).lstrip("-").partition("=")[0].replace("-", "_") for word in words}
-    for launch in [] if taken & flags else _of_script(script, beside):
+    for launch in [] if script.defaults & flags else _of_script(script, beside):
         told = f"{path}, which it starts, is read. The arguments of the command change no key of this report."
         yield replace(launch, notes=[told, *launch.notes])
 
@@ -472,11 +549,6 @@ def _started(words: Sequence[Text]) -> tuple[Sequence[Text], Start | None]:
         if first and all(each and each.trainer == first.trainer for each in found):
             return ways[0], first
     return words, start
-
-
-def _not_found(notes: "Sequence[Note]") -> list[str]:
-    """Return the notes about scripts that a script runs and that were not found."""
-    return [note.text for note in notes if note.text.startswith("It runs") and "not found" in note.text]
 
 
 def _launched(
@@ -564,9 +636,18 @@ def _of_script(script: PythonScript, beside: Beside) -> Iterator[Launch]:
     """Yield the configurations that a script makes; else its dictionaries, or the launches in its shell lines."""
     made = [config for config in script.configs if "." in config.made_by]
     own = [config for config in script.configs if config.made_by and "." not in config.made_by]
+    snippets = [each for each in own if each.made_by == CONFIG and CONFIG not in script.classes]
+    if snippets and not made:
+        caution = f"{CONFIG} is not imported in this text. It is taken to be TRL's class."
+        for config in snippets:
+            launch = _configured(config._replace(made_by=f"trl.{CONFIG}"), script)
+            yield replace(
+                launch, why=f"`{CONFIG}` in line {config.line}", cautions=[caution, *launch.cautions]
+            )
+        return
     if own and not made:
-        note = f"{own[0].made_by} in line {own[0].line} is a class of its own, not of a trainer."
-        yield Launch("", "", {}, notes=[note])
+        reason = f"{own[0].made_by} in line {own[0].line} is a class of its own, not of a trainer"
+        yield Launch("", "", {}, refusal=reason)
         return
     for config in made or script.configs:
         yield _configured(config, script)

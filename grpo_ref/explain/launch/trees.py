@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import lazy_loader
 
+from grpo_ref.explain.launch.arguments import DELETION, OVERRIDE
 from grpo_ref.explain.launch.values import Unknown, flat, read_yaml
 
 tomllib = lazy_loader.load("tomllib")  # for those who write one
@@ -76,6 +77,25 @@ def read_tree(
     parents = _Parents(near(name, beside), chosen or {}, own, [], [], set())
     data = parents.inherited(_mapping(_parsed(text, name)))
     return Tree(flat(_resolved(_unwrapped(data))), parents.notes, parents.used, parents.missing)
+
+
+def override_list(text: str, name: str = "") -> list[str]:
+    r"""Return the overrides in a file that is a list of them, as Hydra writes to .hydra/overrides.yaml; else none.
+
+    >>> override_list("- actor.clip=0.2\n- ~critic")
+    ['actor.clip=0.2', '~critic']
+    >>> override_list("actor: {clip: 0.2}")
+    []
+    """
+    try:
+        data = _parsed(text, name)
+    except ValueError:
+        return []
+    items = data if isinstance(data, list) else []
+    is_override = [
+        isinstance(item, str) and bool(OVERRIDE.fullmatch(item) or DELETION.fullmatch(item)) for item in items
+    ]
+    return items if items and all(is_override) else []
 
 
 def near(name: str, beside: Beside) -> Beside:
@@ -163,7 +183,8 @@ class _Parents:
         """Yield the files of a defaults list, each with the group that its keys go into."""
         for entry in parents:
             if isinstance(entry, str):
-                yield entry, ""
+                path, _, mark = entry.partition("@")
+                yield path, placed(mark, "")
             elif isinstance(entry, Mapping):
                 for group, name in entry.items():
                     folder, _, place = str(group).removeprefix("override ").partition("@")
@@ -171,7 +192,7 @@ class _Parents:
                         self.used.add(folder)
                         name = self.chosen[folder]
                     if isinstance(name, str) and not folder.startswith(("hydra/", "optional ")):
-                        yield f"{folder}/{name}", place or folder.replace("/", ".")
+                        yield f"{folder}/{name}", placed(place, folder.replace("/", "."))
 
     def _read(self, path: str, group: str, depth: int) -> dict[str, Any]:
         """Return the keys of a file, inside their group.
@@ -199,7 +220,25 @@ def package_of(text: str, group: str) -> str:
     ''
     """
     said = PACKAGE.match(text)
-    return group if said is None else "" if said[1] == "_global_" else said[1]
+    return placed(said[1], group) if said else group
+
+
+def placed(mark: str, group: str) -> str:
+    """Return the group that one of Hydra's package marks names, relative to the file that has the mark.
+
+    Args:
+      mark: the mark, as in `name@mark` or `# @package mark`; "" if there is none.
+      group: the group without a mark.
+
+    >>> placed("_here_", "envs"), placed("_group_.inner", "envs"), placed("actor", "envs"), placed("", "envs")
+    ('', 'envs.inner', 'actor', 'envs')
+    """
+    first, _, rest = mark.partition(".")
+    if not mark:
+        return group
+    if first == "_group_":
+        return ".".join(part for part in (group, rest) if part)
+    return rest if first in ("_here_", "_global_") else mark
 
 
 def in_group(data: dict[str, Any], group: str) -> dict[str, Any]:

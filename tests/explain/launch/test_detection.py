@@ -2,7 +2,7 @@
 
 import pytest
 
-from grpo_ref.explain.launch.detection import elsewhere, of_keys, pinned, program, started
+from grpo_ref.explain.launch.detection import elsewhere, fit, of_keys, pinned, program, started
 
 STARTED = {
     "trl": "accelerate launch --config_file a.yaml trl grpo --beta 0.1",
@@ -75,3 +75,50 @@ PINS = {
 @pytest.mark.parametrize("text", PINS)
 def test_a_pin_names_the_version(text):
     assert pinned(text, "trl") == PINS[text]
+
+
+PROGRAMS = {
+    "a path as the value of a flag": ("python -m a.train --agent tool.py", "a.train"),
+    "a wrapper": ("python wrapper.py train.py --beta 1", "train.py"),
+    "flags of a launcher": ("torchrun --nproc_per_node 8 train.py --beta 1", "train.py"),
+    "a launcher that is a module": (
+        "python -m torch.distributed.run --nproc 8 train.py --a b.py",
+        "train.py",
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "shown"), PROGRAMS.values(), ids=PROGRAMS)
+def test_the_program_is_the_last_one_before_its_flags(line, shown):
+    assert program(line.split()).shown == shown
+
+
+# OpenRLHF 0.5 to 0.9 had flat flags, of which slime has adopted some
+FLAT = "advantage_estimator eps_clip n_samples_per_prompt use_kl_loss".split()
+
+
+def test_flat_names_of_older_releases_identify_a_trainer_if_they_fit_better():
+    assert of_keys(dict.fromkeys(FLAT, 1))[0] == "slime"
+    assert of_keys(dict.fromkeys([*FLAT, "init_kl_coef", "gamma"], 1))[0] == "openrlhf"
+    assert of_keys(dict.fromkeys(FLAT, 1), "openrlhf.cli.multi_agent_train_ppo_ray")[0] == "openrlhf"
+
+
+def test_the_number_of_keys_that_matter_is_the_fit():
+    assert fit("trl", {"beta": 0.1, "num_generations": 4, "bf16": True, "index_path": "x"}) == 2
+
+
+REQUESTS = {
+    "uv pip install trl==0.14.0": "0.14.0",
+    'uv add "trl[vllm]==0.15.1"': "0.15.1",
+    '# dependencies = ["trl==0.14.0"]': "0.14.0",
+    "pip install git+https://github.com/huggingface/trl.git@v0.15.0": "0.15.0",
+    'pip install "trl @ git+https://github.com/huggingface/trl.git@v0.15.0"': "0.15.0",
+    "pip install trl~=0.16.0": "0.16.0",
+    "pip install 'trl>=0.14'": "",
+    "pip install my-trl==9.9": "",
+}
+
+
+@pytest.mark.parametrize(("line", "version"), REQUESTS.items(), ids=REQUESTS)
+def test_a_requested_release_is_read(line, version):
+    assert pinned(line, "trl") == version

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from grpo_ref.explain.launch import Unknown, launches
+from grpo_ref.explain.launch.pastes import blocks, by_process, repairs, without_prompts
 
 VERL = "-m verl.trainer.main_ppo algorithm.adv_estimator=grpo"
 WORDS = ", ".join(map(repr, VERL.split()))
@@ -82,3 +83,59 @@ def test_a_notebook_that_became_a_script_is_read():
     text = "!pip install trl==0.19.0\nfrom trl import GRPOConfig\nargs = GRPOConfig(beta=0.1)\n"
     (launch,) = launches(f"{text}%matplotlib inline\n", "colab.py")
     assert (launch.trainer, launch.version, launch.keys) == ("trl", "0.19.0", {"beta": 0.1})
+
+
+# ---- pastes with prefixes, or without an end ------------------------------------------------------------
+
+CONFIG = "args = GRPOConfig(\n    beta=0.1,\n    num_generations=4,\n"
+DAMAGED = {
+    "a stray backtick": "`trl grpo --beta 0.1 --num_generations 4",
+    "''' as a fence": f"I use\n'''\nfrom trl import GRPOConfig\n{CONFIG})\n'''\nand it fails",
+    "a call without an end": f"I use {CONFIG}    ...\nand it fails",
+    "a call without an end in a block": f"I use\n```python\n{CONFIG}```\n",
+    "a block without an end": "I run\n```bash\ntrl grpo --beta 0.1 --num_generations 4\n",
+    "no import": f"{CONFIG})",
+    "SLURM": "0: + trl grpo --beta 0.1 --num_generations 4\n1: + trl grpo --beta 0.1 --num_generations 4\n",
+    "docker compose": "trainer-1  | + trl grpo --beta 0.1 --num_generations 4\nvllm-1     | ready\n",
+    "Ray": "".join(
+        f"(main pid=7) {line}\n"
+        for line in ("trl:", "  beta: 0.1", "  num_generations: 4", "  max_completion_length: 9")
+    ),
+}
+
+
+@pytest.mark.parametrize("text", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_paste_is_read(text):
+    (launch,) = launches(text)
+    assert launch.trainer == "trl"
+    assert (launch.keys["beta"], launch.keys["num_generations"]) == (0.1, 4)
+
+
+def test_the_class_of_a_snippet_without_import_is_an_assumption():
+    (launch,) = launches(DAMAGED["no import"])
+    assert launch.cautions == ["GRPOConfig is not imported in this text. It is taken to be TRL's class."]
+    with pytest.raises(ValueError, match="a class of its own"):
+        launches(f"from .mine import Other\nclass GRPOConfig: pass\n{CONFIG})")
+    with pytest.raises(ValueError, match="a class of its own"):
+        launches(f"from . import GRPOConfig\n{CONFIG})")
+
+
+def test_the_output_of_each_process_is_read_once():
+    assert by_process("0: a\n1: b\n0: c\n1: d\n2: b\n2: d") == ["a\nc", "b\nd"]
+    assert by_process("(main pid=7, ip=10.0.0.2) a: 1\n(main pid=7, ip=10.0.0.2)   b: 2") == ["a: 1\n  b: 2"]
+    assert by_process("trainer-1  | a\nloss 0.1") == []
+    assert by_process("") == []
+
+
+def test_only_a_text_with_a_defect_is_repaired():
+    assert [*repairs("trl grpo --beta 0.1")] == []
+    assert [*repairs(f"{CONFIG})")] == []
+    assert [repair.text for repair in repairs("`ls")] == ["ls"]
+
+
+def test_prompts_are_removed():
+    assert without_prompts("(env) me@host:~/w$ ls \\\n> -l") == "ls \\\n-l"
+
+
+def test_the_blocks_of_markdown_are_in_order():
+    assert blocks("a\n```sh\nls\n```\n~~~\nps\n~~~\n```\ndf\n") == ["ls\n", "ps\n", "df\n"]

@@ -338,3 +338,75 @@ def test_a_program_whose_default_the_command_may_change_is_not_told():
 def test_a_named_trainer_is_no_reason_to_answer_a_text_without_keys():
     with pytest.raises(ValueError, match="no command in it starts a trainer that is known here"):
         launches("It is late.", trainer="trl")
+
+
+SERVER = "python retrieval_server.py --index_path x --corpus_path y --topk 3 --faiss_gpu &\n"
+TRAINER = (
+    "python3 -m openrlhf.cli.multi_agent_train_ppo_ray --advantage_estimator reinforce --init_kl_coef 0.01"
+    " --n_samples_per_prompt 8 --agent_func_path tool_workflow.py --eps_clip 0.3\n"
+)
+
+
+@pytest.mark.parametrize("trainer", ["", "openrlhf"])
+def test_a_server_beside_the_trainer_is_not_the_trainer(trainer):
+    (launch,) = launches(SERVER + TRAINER, "run.sh", trainer=trainer)
+    assert (launch.trainer, launch.keys["eps_clip"]) == ("openrlhf", 0.3)
+    assert launch.program == "openrlhf.cli.multi_agent_train_ppo_ray"
+    assert "index_path" not in launch.keys
+
+
+def test_a_second_training_run_is_kept_beside_a_known_one():
+    two = (
+        "python slime/train.py --advantage-estimator grpo --eps-clip 0.2 --n-samples-per-prompt 8\n"
+        "python train.py --advantage-estimator gspo --eps-clip 3e-4 --n-samples-per-prompt 8 --use-kl-loss\n"
+    )
+    assert [launch.keys["advantage_estimator"] for launch in launches(two, "run.sh")] == ["gspo", "grpo"]
+    (alone,) = launches(f"{SERVER}trl grpo --beta 0.1\n", "run.sh")
+    assert alone.keys == {"beta": 0.1}
+
+
+def test_hydras_list_of_overrides_is_read():
+    lines = (
+        "actor_rollout_ref.actor.clip_ratio=0.2",
+        "algorithm.adv_estimator=grpo",
+        "actor_rollout_ref.rollout.n=8",
+    )
+    text = "".join(f"- {line}\n" for line in lines)
+    for name in ("overrides.yaml", ""):
+        (launch,) = launches(text, name)
+        assert (launch.trainer, launch.keys["actor_rollout_ref.rollout.n"]) == ("verl", 8)
+
+
+def test_a_group_size_of_null_is_unknown_and_a_forks_class_is_named():
+    text = (
+        "_target_: {}.GRPOConfig\nnum_generations: null\nbeta: 0.04\nmax_completion_length: 9\nbf16: true\n"
+    )
+    (launch,) = launches(text.format("trainers"), "grpo.yaml")
+    assert launch.keys["num_generations"] == Unknown(
+        "null", "it gives no number, so the program that reads it decides"
+    )
+    assert launch.cautions == [
+        "trainers.GRPOConfig is a class of a fork, not of TRL. Its objective may differ."
+    ]
+    assert launches(text.format("trl"), "grpo.yaml")[0].cautions == []
+
+
+def test_an_environment_is_not_a_configuration():
+    line = "ALIGN='/my path/a.json'\npython -m verl.trainer.main_ppo rollout.n=8 trainer.runtime_env=$ALIGN\n"
+    (launch,) = launches(line, "run.sh")
+    assert launch.missing == ()
+
+
+def test_flags_of_a_plugin_are_not_typos():
+    line = "swift rlhf --rlhf_type grpo --num_generations 8 --soft_min_length 100"
+    assert launches(line)[0].added == frozenset()
+    assert launches(f"{line} --external_plugins plugin.py")[0].added == {"soft_min_length"}
+
+
+def test_a_file_that_only_samples_does_not_hide_the_trainer():
+    sampler = "python filter.py --num_generations 8 --temperature 1.0 --max_completion_length 9 --top_p 0.9\n"
+    trainer = "python train.py --num_generations 8 --beta 0.1 --epsilon 0.3 --learning_rate 1e-6\n"
+    (launch,) = launches(sampler + trainer, "run.sh")
+    assert launch.keys["beta"] == 0.1
+    with pytest.raises(ValueError, match="configure only sampling"):
+        launches(sampler, "run.sh")

@@ -8,7 +8,7 @@ from answers import answer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grpo_ref.explain.launch.trees import read_tree
+from grpo_ref.explain.launch.trees import override_list, read_tree
 from grpo_ref.explain.launch.values import Unknown
 
 
@@ -141,3 +141,22 @@ def test_any_tree_gives_keys_or_an_error_in_words(tree):
 )
 def test_any_text_gives_keys_or_an_error_in_words(text, name):
     assert answer(read_tree, text, name)
+
+
+def test_a_package_mark_says_where_the_keys_of_a_file_go():
+    files = {"envs.yaml": "n: 1", "algo/a.yaml": "n: 2", "algo/b.yaml": "# @package _group_.inner\nn: 3"}
+    assert read_tree("defaults: ['envs@_here_']\nm: 0", "", files.get) == ({"n": 1, "m": 0}, [], set(), [])
+    assert read_tree("defaults: ['envs@env']\nm: 0", "", files.get).keys == {"env.n": 1, "m": 0}
+    assert read_tree("defaults: ['algo@_here_': a]", "", files.get).keys == {"n": 2}
+    assert read_tree("defaults: ['algo@_global_.actor': a]", "", files.get).keys == {"actor.n": 2}
+    assert read_tree("defaults: [algo: b]", "", files.get).keys == {"algo.inner.n": 3}
+
+
+def test_a_file_beside_with_a_mark_is_looked_for_without_the_mark():
+    missing = read_tree("defaults: ['../config/envs@_here_']\nm: 0")
+    assert missing.missing == ["../config/envs.yaml"]
+
+
+def test_a_list_of_overrides_is_not_a_list_of_values():
+    assert override_list("- a.b=c\n- +n=8\n- ~critic") == ["a.b=c", "+n=8", "~critic"]
+    assert override_list("[1, 2]") == override_list("- hello") == override_list("a: [") == []

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from grpo_ref.explain.launch.shell.parser import Tree, parse
-from grpo_ref.explain.launch.shell.script import CannotRead
+from grpo_ref.explain.launch.shell.script import NOT_FOUND, CannotRead
 from grpo_ref.explain.launch.shell.state import Jump, State, Truth
 from grpo_ref.explain.launch.shell.syntax import Block
 from grpo_ref.explain.launch.text import Hole, Text, joined
@@ -137,7 +137,8 @@ class InnerScripts:
         script = self._beside(path)
         if script is None:
             self.state.note(
-                f"It runs {path}, which was not found: what that script does is not in this answer."
+                f"It runs {path}, which was not found: what that script does is not in this answer.",
+                NOT_FOUND,
             )
             return
         self.state.note(f"It runs {path}, which is read too.")

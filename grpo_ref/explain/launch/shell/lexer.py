@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 
-from grpo_ref.explain.launch.shell.script import CannotRead, Note
+from grpo_ref.explain.launch.shell.script import CUT_OFF, CannotRead, Note
 from grpo_ref.explain.launch.shell.syntax import (
     Document,
     Elements,
@@ -184,11 +184,11 @@ class Lexer:
         if continued and not self.text[line_begin:place].strip() and ARGUMENT.match(self.text, end + 1):
             line = self.line(place)
             ends = f"The comment of line {line} ends the command before it; "
-            self._note(line, ends + "what follows the comment is not passed to that command.")
+            self._note(line, ends + "what follows the comment is not passed to that command.", CUT_OFF)
         return Token("comment", place, end)
 
-    def _note(self, line: int, text: str) -> None:
-        if (note := Note(line, text)) not in self.notes:
+    def _note(self, line: int, text: str, kind: str = "") -> None:
+        if (note := Note(line, text, kind)) not in self.notes:
             self.notes.append(note)
 
     def _test_end(self, place: int) -> int:
@@ -261,7 +261,7 @@ class Lexer:
         if re.compile(r"[ \t]+\n").match(self.text, place + 1):
             line = self.line(place)
             ends = f"The backslash of line {line} has a blank after it, which ends the command: "
-            self._note(line, ends + "the next line is not passed to it.")
+            self._note(line, ends + "the next line is not passed to it.", CUT_OFF)
         return (Literal(following, quoted=True),), place + 2
 
     def _single(self, place: int) -> tuple[Word, int]:

@@ -32,12 +32,23 @@ class Command:
     lines: tuple[int, ...] = ()
 
 
+CUT_OFF, NOT_FOUND = "arguments cut off", "script not found"
+"""Kinds of notes on which the explanation depends."""
+
+
 @dataclass(frozen=True, order=True)
 class Note:
-    """A remark for the reader about a line, as a whole sentence."""
+    """A remark for the reader about a line.
+
+    Args:
+      line: line number.
+      text: the remark, as a whole sentence.
+      kind: `CUT_OFF` if a command loses arguments, `NOT_FOUND` if it runs a script that is missing, otherwise "".
+    """
 
     line: int
     text: str
+    kind: str = ""
 
 
 @dataclass(frozen=True)

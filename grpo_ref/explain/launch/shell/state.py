@@ -90,9 +90,9 @@ class State:
     written: list[Text | None] | None = None
     marked: list[Hole] = field(default_factory=list)
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, kind: str = "") -> None:
         """Add a sentence about the line that is being read, once."""
-        self.notes[Note(self.budget.line, text)] = None
+        self.notes[Note(self.budget.line, text, kind)] = None
 
     def assume(self, what: str) -> None:
         """Record that a variable is taken as unset, and add a note about it."""
