@@ -149,7 +149,7 @@ REFUSED = {
         ON | {"truncated_importance_sampling_ratio": 2.0},
         "truncated_importance_sampling_ratio: NeMo-RL refuses this without",
     ),
-    "a teacher": ({"adv_estimator.name": "opd"}, "adv_estimator.name: expected one of 'grpo'"),
+    "a teacher": ({"adv_estimator.name": "opd"}, "it follows the log-probabilities of a teacher"),
     "mini-batches that are taken as on-policy": (
         {"force_on_policy_ratio": True, "policy.train_global_batch_size": 256},
         "unless policy.train_global_batch_size is the 512 completions of a step, got 256",

@@ -16,7 +16,7 @@ def traps_of(release, config):
     return {trap.name for trap in sprung(dialect.traps, dialect.settings(config), dialect.given(config))}
 
 
-# grpo_trainer.py: 4.6.0 multiplies by the micro-batches in _undo_gradient_accumulation_scaling; 4.5.3 does not
+# grpo_trainer.py: 4.6.0 multiplies by the micro-batches in _undo_gradient_accumulation_scaling
 @pytest.mark.parametrize("loss_type", OVER_ALL)
 def test_the_second_division_by_the_micro_batches_ends_with_4_6_0(loss_type):
     config = {"loss_type": loss_type, "gradient_accumulation_steps": 8}

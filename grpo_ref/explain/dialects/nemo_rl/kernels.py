@@ -246,19 +246,25 @@ def limited(rewards: Array, *, scores: Slot, limits: Limits) -> Array:
     return array_namespace(rewards).clip(scores(rewards=rewards), *limits)
 
 
-def compared_with_others(rewards: Array, *, leave_one_out: bool = True, normalized: bool = True) -> Array:
+def compared_with_others(
+    rewards: Array, *, leave_one_out: bool = True, normalized: bool = True, ddof: int = 1, eps: float = EPS
+) -> Array:
     """Compare each reward with the mean and spread of the *other* completions of the group.
 
-        Aᵢ = (rᵢ - mean(r without rᵢ)) / (std(r without rᵢ) + 1e-6)
+        Aᵢ = (rᵢ - mean(r without rᵢ)) / (std(r without rᵢ) + eps)
 
     If the others are all equal, as for the only right answer of a group, nothing is divided. That answer then
-    has an advantage of 1, and the advantages of the wrong ones grow with the group size.
+    has an advantage of 1 if it is rewarded with 1 and the others with 0, and the advantages of the wrong ones grow with
+    the group size. This holds for exact numbers. NeMo-RL computes the variance in float32, as a difference of two means,
+    and a rounding error in place of 0 makes the advantage as large as 4000.
 
     Args:
       rewards: (P, G), one row per prompt.
       leave_one_out: if true, baseline and spread exclude the completion itself; if false, they are of the
         whole group.
-      normalized: if true, divide by the spread. The divisor of the variance is the number of rewards minus 1.
+      normalized: if true, divide by the spread.
+      ddof: subtracted from the number of compared rewards to get the divisor of the variance; 1 from 0.4 on, before 0.
+      eps: added to the spread; 1e-6 from 0.4 on, before 0.
 
     Returns:
       (P, G). A group of one gets 0, and so does a group of equal rewards. There, rounding in float32 leaves
@@ -271,7 +277,7 @@ def compared_with_others(rewards: Array, *, leave_one_out: bool = True, normaliz
     array([[ 1.   , -0.707, -0.707]])
     """
     present = array_namespace(rewards).ones_like(rewards)
-    return _compared(rewards, present, leave_one_out=leave_one_out, normalized=normalized)
+    return _compared(rewards, present, leave_one_out=leave_one_out, normalized=normalized, ddof=ddof, eps=eps)
 
 
 def compared_after_filter(
@@ -462,7 +468,9 @@ def _left(rewards: Array, components: Array, weights: Array, source: Limits) -> 
     return xp.astype(others_differ(xp.sum(components * weights, axis=-1), limits=source), rewards.dtype)
 
 
-def _compared(rewards: Array, present: Array, *, leave_one_out: bool, normalized: bool) -> Array:
+def _compared(
+    rewards: Array, present: Array, *, leave_one_out: bool, normalized: bool, ddof: int = 1, eps: float = EPS
+) -> Array:
     """Compare rewards with mean and spread of the present ones, (P, G), excluding the completion itself or not."""
     xp = array_namespace(rewards, present)
     size = rewards.shape[MEMBERS]
@@ -471,13 +479,13 @@ def _compared(rewards: Array, present: Array, *, leave_one_out: bool, normalized
     values = rewards[..., None, :]
     mean = xp.sum(others * values, axis=-1) / xp.clip(number, 1.0, None)
     squares = xp.sum(others * (values - mean[..., None]) ** 2, axis=-1)
-    std = xp.where(number > 1.0, xp.sqrt(squares / xp.clip(number - 1.0, 1.0, None)), 0.0)
+    std = xp.where(number > ddof, xp.sqrt(squares / xp.clip(number - ddof, 1.0, None)), 0.0)
     alone = xp.sum(present, axis=MEMBERS, keepdims=True) <= 1.0
     centered = xp.where(alone, 0.0, rewards - mean)
     equal = xp.all(xp.where(others != 0.0, values == _some(values, others), True), axis=-1)
     centered = xp.where(equal & ~alone, rewards - _some(values, others)[..., 0], centered)
     divided = normalized & (std > 0.0) & ~equal & ~alone
-    return xp.where(divided, centered / (std + EPS), centered)
+    return xp.where(divided, centered / xp.where(divided, std + eps, 1.0), centered)
 
 
 def _summed(

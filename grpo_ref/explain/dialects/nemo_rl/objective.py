@@ -210,6 +210,9 @@ def _advantage(settings: Settings) -> Slot:
     if _by_others(settings):
         return slot(compared_after_filter, **compared, **by_others, **clips)
     scores = SCORES[bool(others), bool(divided)]
+    if divided and not settings["std_is_of_sample"]:
+        kernel = compared_with_others if others else group_normalized
+        scores = slot(kernel, ddof=0, eps=0.0)
     return slot(limited, scores=scores, **clips) if clips else scores
 
 

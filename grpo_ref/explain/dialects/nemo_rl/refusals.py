@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from grpo_ref.explain.dialect import one_of
+from grpo_ref.explain.dialect import NotExpressed, one_of
 from grpo_ref.explain.dialects.nemo_rl.keys import SCORED
 
 ESTIMATORS = ("grpo", "reinforce_plus_plus", "gdpo")
@@ -21,6 +21,8 @@ def check(settings: Mapping[str, Any]) -> None:
     Args:
       settings: every key with its value.
     """
+    if settings["adv_estimator.name"] == "opd":
+        raise NotExpressed("adv_estimator.name", "opd", "it follows the log-probabilities of a teacher")
     for key, values in ALLOWED.items():
         one_of(key, settings[key], dict.fromkeys(values))
     _check_loss(settings)
@@ -151,8 +153,8 @@ def _check_expressible(s: Mapping[str, Any]) -> None:
     """Refuse pairs of keys that no recipe can express together, although it can express each alone."""
     filters = s["use_dynamic_sampling"]
     _cannot(
-        filters and s["data_plane.enabled"] and s["reward_shaping.enabled"],
-        "data_plane.enabled with use_dynamic_sampling and reward_shaping",
+        filters and (s["data_plane.enabled"] or s["filters_shaped_rewards"]) and s["reward_shaping.enabled"],
+        "use_dynamic_sampling with reward_shaping, before 0.7 or with data_plane.enabled,",
         "The filter asks for the spread of the shaped rewards, and a filter here sees the verifier's.",
     )
     by_others = filters and s["use_leave_one_out_baseline"]

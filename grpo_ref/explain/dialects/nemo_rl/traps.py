@@ -36,10 +36,12 @@ TRAPS = (
             and not s.use_dynamic_sampling
         ),
         "Baseline and standard deviation are those of the other completions. For a group's only right"
-        " answer, the others have no spread, so nothing is divided and its advantage is 1 for any group"
-        " size. The advantages of a group do not sum to 0. For GRPO as published, set"
-        " use_leave_one_out_baseline to false.",
-        "NeMo-RL utils.py, calculate_baseline_and_std_per_prompt",
+        " answer, the others have no spread. With rewards of 0 and 1 nothing is then divided, and its"
+        " advantage is 1 for any group size. With other rewards, a rounding error of float32 is left of"
+        " the variance: one reward of 0.95 among seven of 0.35 gets an advantage of about 4000. The"
+        " advantages of a group do not sum to 0. For GRPO as published, set use_leave_one_out_baseline to"
+        " false.",
+        "NeMo-RL utils.py, calculate_baseline_and_std_per_prompt; NeMo-RL PR #4161",
         {},
         {"use_leave_one_out_baseline": False},
     ),
