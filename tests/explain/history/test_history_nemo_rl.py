@@ -43,7 +43,7 @@ def test_a_release_computes_this_part(release, config, part, text):
 
 
 def test_the_spread_of_the_others_with_their_number_as_divisor():
-    """Of (3, 1, 0) the first is compared with (1, 0): (3 - 0.5) / 0.5 = 5, without the correction of the variance."""
+    """Of (3, 1, 0) the first is compared with (1, 0): (3 - 0.5) / 0.5 = 5."""
     scores = compared_with_others(np.array([[3.0, 1.0, 0.0]]), ddof=0, eps=0.0)
     np.testing.assert_allclose(scores, [[5.0, (1.0 - 1.5) / 1.5, (0.0 - 2.0) / 1.0]], rtol=1e-14)
 
@@ -58,7 +58,7 @@ SHAPED = {"use_dynamic_sampling": True, "reward_shaping.enabled": True}
 
 def test_until_0_6_dynamic_sampling_looks_at_the_shaped_rewards():
     """grpo.py: `std` of shaped rewards until fc6057383, of the unshaped ones after."""
-    with pytest.raises(ValueError, match="before 0.7"):
+    with pytest.raises(ValueError, match=r"before 0\.7"):
         NEMO_RL.at("0.6").recipe(**SHAPED, use_leave_one_out_baseline=False)
     assert str(NEMO_RL.at("0.7").recipe(**SHAPED, use_leave_one_out_baseline=False).keep) == "mixed_groups"
 

@@ -56,7 +56,7 @@ def test_a_file_with_a_name_of_an_estimator_is_of_a_month_with_names():
 
 
 def test_of_a_file_that_fits_no_month_the_one_with_the_fewest_unknown_keys_is_explained():
-    """`number_samples_per_prompt` went in March 2025 and `clip_higher` came in June: one is always unknown."""
+    """`number_samples_per_prompt` went in March 2025 and `clip_higher` came in June: one is unknown."""
     keys = {"number_samples_per_prompt": 8, "clip_higher": 0.2}
     version = choose_version(Launch(trainer="open_instruct", keys=keys, why="it starts grpo_fast.py"))
     assert (version.known_by, version.dialect.first) == ("fork", "2025.1")

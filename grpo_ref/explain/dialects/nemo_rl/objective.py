@@ -211,8 +211,7 @@ def _advantage(settings: Settings) -> Slot:
         return slot(compared_after_filter, **compared, **by_others, **clips)
     scores = SCORES[bool(others), bool(divided)]
     if divided and not settings["std_is_of_sample"]:
-        kernel = compared_with_others if others else group_normalized
-        scores = slot(kernel, ddof=0, eps=0.0)
+        scores = slot(compared_with_others if others else group_normalized, ddof=0, eps=0.0)
     return slot(limited, scores=scores, **clips) if clips else scores
 
 

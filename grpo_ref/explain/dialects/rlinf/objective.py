@@ -126,7 +126,7 @@ def _surrogate(s: Settings) -> Slot:
     low = s.ratio_clip_eps if s.clip_ratio_low is None else s.clip_ratio_low
     high = s.ratio_clip_eps if s.clip_ratio_high is None else s.clip_ratio_high
     low = min(low, NO_CLIP_LOW)
-    if s.clip_ratio_c is None:
+    if s.clip_ratio_c is None or not s.has_dual_clip:
         return slot(clipped, clip_low=low, clip_high=high)
     return slot(dual_clipped, clip_low=low, clip_high=high, max_ratio=s.clip_ratio_c)
 
@@ -139,11 +139,12 @@ def _limits(s: Settings) -> tuple[float, float]:
 def _penalty(s: Settings, backend: str) -> Slot:
     """Return the penalty.
 
-    The FSDP actor swaps its arguments. Without a weight above 0, its kind is not read.
+    The FSDP actor swaps its arguments, and so did the Megatron actor until September 2025. Without a weight above 0, its kind is not read.
     """
     kinds = PENALTIES if s.kl_beta > 0.0 else {s.kl_penalty_type: PENALTIES["low_var_kl"]} | PENALTIES
     estimator: Slot = one_of("kl_penalty_type", s.kl_penalty_type, kinds)
-    if backend == "megatron" or estimator.kernel in SYMMETRIC:
+    is_swapped = backend == "fsdp" or s.swaps_penalty
+    if not is_swapped or estimator.kernel in SYMMETRIC:
         return estimator
     return slot(swapped, estimator=estimator)
 
@@ -197,12 +198,17 @@ def _aggregate(s: Settings) -> Slot:
     return kernel
 
 
+def _looks_at_first(s: Settings) -> bool:
+    """Return true if the first completion of a micro-batch decides whether others count."""
+    return bool(s.looks_at_first and s.training_batch_size_per_gpu > 1)
+
+
 def _corrections(s: Settings, backend: str) -> tuple[Slot, ...]:
     """Return the weights for the sampler's mismatch, and the two ways to exclude a whole micro-batch."""
     if s.loss_type == DECOUPLED:
         threshold = inf if s.behave_weight_threshold is None else s.behave_weight_threshold
         return (slot(behaviour_weight, max_ratio=threshold),)
-    parts, looks = [], s.training_batch_size_per_gpu > 1
+    parts, looks = [], _looks_at_first(s)
     if s.importance_sampling_fix:
         weights = slot(truncated, max_ratio=s.importance_sampling_clip, unknown=nan)
         parts.append(slot(weighed_unless_first_is_empty, weights=weights) if looks else weights)
@@ -219,7 +225,7 @@ def _penalty_aggregate(s: Settings, corrections: tuple[Slot, ...]) -> Slot | Non
     An early stop applies to them too, but an empty micro-batch does not exclude them.
     """
     kernels = [part.kernel for part in corrections]
-    average, after_empty = AGGREGATES[s.loss_agg_func], s.training_batch_size_per_gpu > 1
+    average, after_empty = AGGREGATES[s.loss_agg_func], _looks_at_first(s)
     plain = slot(nan_where_empty, first_counts=False) if average.kernel is nan_where_empty else average
     if not (s.kl_beta > 0.0 or s.entropy_bonus):
         return None

@@ -31,12 +31,32 @@ TRAPS = (
     ),
     Trap(
         "clip_ratio_c is not set, but FSDP uses 3.0",
-        lambda s, given: "clip_ratio_c" not in given,
+        lambda s, given: s.has_dual_clip and "clip_ratio_c" not in given,
         "By default the FSDP actor uses 3.0, a second clip for bad tokens. Only null turns it off. The"
         " Megatron actor has no default and refuses the file.",
         "RLinf fsdp_actor_worker.py, training_step; megatron_actor_worker.py, __init__",
         {"ratio_clip_eps": 0.2},
         {"ratio_clip_eps": 0.2, "clip_ratio_c": None},
+    ),
+    Trap(
+        "clip_ratio_c has no effect until November 2025",
+        lambda s, given: not s.has_dual_clip and s.clip_ratio_c is not None and "clip_ratio_c" in given,
+        "The loss reads c_clip, and the actor does not pass it, so there is no second clip for bad tokens."
+        " It acts since 2025-11-26.",
+        "RLinf PR #323",
+        {"clip_ratio_c": 3.0},
+        {"clip_ratio_c": None},
+        release="2025-10",
+    ),
+    Trap(
+        "kl_beta: the Megatron actor swaps the arguments of the penalty until September 2025",
+        lambda s, given: s.swaps_penalty and s.kl_beta > 0.0 and _actor(s) == "megatron",
+        "The penalty is called with its arguments swapped: k1 becomes a bonus, and k3 estimates the other"
+        " direction. It is mended on 2025-09-25.",
+        "RLinf PR #129",
+        {"kl_beta": 0.01},
+        {"kl_beta": 0.0},
+        release="2025-08",
     ),
     Trap(
         "training_batch_size_per_gpu changes the average",
@@ -84,7 +104,7 @@ TRAPS = (
     ),
     Trap(
         "An empty first completion removes a micro-batch's loss",
-        lambda s, given: s.training_batch_size_per_gpu > 1 and s.loss_type == "actor",
+        lambda s, given: s.looks_at_first and s.training_batch_size_per_gpu > 1 and s.loss_type == "actor",
         "If the first completion of a micro-batch has no token, the surrogate of the whole micro-batch is"
         " 0, and so are its metrics. The penalty stays. The code is meant for micro-batches without any"
         " token. With Megatron, a step with such micro-batches and others ends in a KeyError, because they"
