@@ -1,4 +1,4 @@
-"""OpenRLHF at 3c3be623 (August 2026), `PolicyLoss` and the experience maker."""
+"""OpenRLHF 0.11.2 (September 2026), `PolicyLoss` and the experience maker."""
 
 from grpo_ref.explain.dialects.openrlhf.objective import DIALECT, recipe
 

@@ -4,8 +4,19 @@ from collections.abc import Callable
 
 from grpo_ref.advantages import group_centered
 from grpo_ref.advantages.moments import masked_moments
-from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
+from grpo_ref.arrays import (
+    BATCH,
+    MEMBERS,
+    TOKENS,
+    Array,
+    array_namespace,
+    at_least,
+    is_set,
+    masked_mean,
+    where_mask,
+)
 from grpo_ref.levels import sequence_mean_level
+from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.recipes import Slot
 from grpo_ref.rewards import soft_overlong_punishment
 from grpo_ref.types import Term
@@ -299,3 +310,87 @@ def clipped_against_sampler(
     log_ratio = sequence_mean_level(log_probs - rollout_log_probs, mask)
     clips = {"clip_low": clip_low, "clip_high": clip_high}
     return clipped_anywhere(log_ratio, advantages, **clips, max_ratio=max_ratio)
+
+
+def less_batch_mean(rewards: Array) -> Array:
+    """Subtract the mean reward of the whole rollout. Nothing is divided, and no group is needed.
+
+        Aᵢ = rᵢ - mean(r)    over all completions
+
+    Args:
+      rewards: (P, G), one row per prompt.
+
+    Returns:
+      (P, G) advantages.
+
+    OpenRLHF 0.11.2, flash_reinforce in `experience_maker.py`.
+    """
+    return rewards - array_namespace(rewards).mean(rewards)
+
+
+def ratio_below_divergence(
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    mask: Array,
+    *,
+    statistic: str,
+    level: str = "token",
+    max_value: float,
+) -> Array:
+    """Keep the ratio of learner to sampler where their divergence is small.
+
+        w = r [D <= max_value],    r = q / p,  q = exp(log πold),  p = exp(log πrollout)
+        binary_kl: D = p log(p/q) + (1-p) log((1-p)/(1-q)),    tv: D = |p - q|
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats. In D the probabilities are limited to [1e-6, 1 - 1e-6].
+      mask: (P, G, T) 1 on completion tokens.
+      statistic: "binary_kl" or "tv", of the sampled token.
+      level: "token", or "seq" for the mean of D over the completion.
+      max_value: upper bound of D.
+
+    Returns:
+      (P, G, T) weights; 0 where a token or a completion is dropped.
+
+    OpenRLHF 0.11.2, `PolicyLoss` with is_correction_gating.
+    """
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    p = xp.clip(xp.exp(rollout_log_probs), 1e-6, 1.0 - 1e-6)
+    q = xp.clip(xp.exp(old_log_probs), 1e-6, 1.0 - 1e-6)
+    divergence = xp.abs(p - q)
+    if statistic == "binary_kl":
+        divergence = p * xp.log(p / q) + (1.0 - p) * xp.log((1.0 - p) / (1.0 - q))
+    if level == "seq":
+        divergence = masked_mean(divergence, mask, axis=TOKENS, keepdims=True) + xp.zeros_like(divergence)
+    return xp.where(divergence <= max_value, xp.exp(old_log_probs - rollout_log_probs), 0.0)
+
+
+def unbiased_gradient(
+    log_probs: Array,
+    ref_log_probs: Array,
+    old_log_probs: Array,
+    *,
+    estimator: str,
+    limit: float = 10.0,
+    max_ratio: float = 10.0,
+) -> Term:
+    """Report an estimate of the KL, but use the gradient of the true reverse KL.
+
+        value = clip(estimate(v), -limit, limit),    slope = min(r, max_ratio) v
+        v = log πθ - log πref,  r = πθ / πold, a constant in the slope
+
+    Args:
+      log_probs, ref_log_probs, old_log_probs: (P, G, T) in nats.
+      estimator: "k1", "k2" or "k3", of the value alone.
+      limit: limit of the value's absolute value.
+      max_ratio: upper limit of r.
+
+    Returns:
+      Term with (P, G, T) value and direct slope with respect to log_probs.
+
+    OpenRLHF 0.11.1, `compute_approx_kl` with algo.kl.unbiased_gradient.
+    """
+    xp = array_namespace(log_probs, ref_log_probs, old_log_probs)
+    value = {"k1": k1, "k2": k2, "k3": k3}[estimator](log_probs, ref_log_probs).value
+    ratio = xp.clip(xp.exp(log_probs - old_log_probs), 0.0, max_ratio)
+    return Term(value=xp.clip(value, -limit, limit), direct=ratio * (log_probs - ref_log_probs))

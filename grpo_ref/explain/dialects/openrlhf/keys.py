@@ -1,4 +1,4 @@
-"""The flags of `train_ppo_ray`, OpenRLHF 3c3be623 (August 2026), and the flat ones from before April 2026."""
+"""The flags of `train_ppo_ray`, OpenRLHF 0.11.2 (September 2026), and the flat ones from before April 2026."""
 
 import re
 from typing import Any, NamedTuple
@@ -20,7 +20,9 @@ class Behaviour(NamedTuple):
         weights.
     """
 
-    estimators: tuple[str, ...] = ("group_norm", "dr_grpo", "rloo", "reinforce_baseline", "reinforce")
+    estimators: tuple[str, ...] = (
+        *("group_norm", "dr_grpo", "rloo", "reinforce_baseline", "reinforce", "flash_reinforce"),
+    )
     whitened: tuple[str, ...] = ("reinforce_baseline", "reinforce")
     max_penalty: float = 10.0
     max_log_ratio: float = 20.0
@@ -145,3 +147,33 @@ FORMER: dict[str, dict[Any, str]] = {
 def behaviour_of(settings: Settings) -> Behaviour:
     """Return the behaviour of the release whose settings these are."""
     return Behaviour(*(settings[f"behaviour.{name}"] for name in Behaviour._fields))
+
+
+class Correction(NamedTuple):
+    """The correction for the mismatch between the sampler and the learner.
+
+    Attributes:
+      level: "token" or "seq", the unit whose statistic is compared with the window.
+      mode: "mask" drops units outside the window, "clip" limits the ratio of a token.
+      gating: the statistic: "ratio", "binary_kl" or "tv".
+    """
+
+    level: str
+    mode: str
+    gating: str
+
+
+SCHEMES = {
+    "tis": Correction("token", "clip", "ratio"),
+    "icepop": Correction("token", "mask", "ratio"),
+    "seq-mask-tis": Correction("seq", "mask", "ratio"),
+}
+"""The values of is_correction_type, until 0.11.1, in the flags of 0.11.2."""
+
+
+def correction_of(settings: Settings) -> Correction | None:
+    """Return the correction that the flags of any release ask for; None if there is none."""
+    if settings["algo.advantage.is_correction_enable"]:
+        return SCHEMES[settings["algo.advantage.is_correction_type"]]
+    level, mode, gating = (settings[f"algo.advantage.is_correction_{name}"] for name in Correction._fields)
+    return None if level == "off" else Correction(level, mode, gating)

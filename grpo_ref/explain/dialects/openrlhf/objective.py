@@ -17,18 +17,22 @@ from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.openrlhf.kernels import (
     clipped_against_sampler,
     clipped_anywhere,
+    less_batch_mean,
     limited,
     mean_between,
+    ratio_below_divergence,
     returned,
     returned_with_penalty,
     shaped_reward,
     the_same,
+    unbiased_gradient,
     window_times_ratio,
 )
 from grpo_ref.explain.dialects.openrlhf.keys import (
     NOT_SET,
     Behaviour,
     behaviour_of,
+    correction_of,
 )
 from grpo_ref.explain.dialects.openrlhf.phrases import PHRASES
 from grpo_ref.explain.dialects.openrlhf.refusals import check, check_run
@@ -36,7 +40,7 @@ from grpo_ref.explain.dialects.openrlhf.traps import TRAPS
 from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_groups, mixed_groups
 from grpo_ref.levels import sequence_mean_level, token_level
-from grpo_ref.penalties import k1, k2, k3
+from grpo_ref.penalties import k1, k2, k3, weighted_k3
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.rewards import soft_overlong, task_reward
 from grpo_ref.surrogates import clipped, dual_clipped
@@ -45,6 +49,7 @@ SCORES = {
     "group_norm": slot(group_normalized, ddof=1, eps=1e-9),
     "dr_grpo": slot(group_centered),
     "rloo": slot(leave_one_out),
+    "flash_reinforce": slot(less_batch_mean),
 }
 """Advantages by estimator, if nothing is whitened."""
 WHITENED = {"reinforce_baseline": group_centered, "reinforce": raw_rewards, "rloo": leave_one_out}
@@ -82,7 +87,8 @@ def _build(s: Settings) -> Recipe:
     check(settings)
     behaviour = behaviour_of(settings)
     sequence = settings["actor.policy_loss_type"] == "gspo"
-    by_token = settings["token_level_loss"] and (behaviour.gspo_by_token or not sequence)
+    by_token = settings["token_level_loss"] and settings["actor.loss_agg_mode"] == "token-mean"
+    by_token = by_token and (behaviour.gspo_by_token or not sequence)
     per_completion = slot(sequence_mean_token_mean, count_empty=False)
     in_loss = settings["algo.kl.use_loss"] and settings["algo.kl.init_coef"] > 0.0
     apart = in_loss and behaviour.penalty_by_token and not by_token
@@ -93,7 +99,7 @@ def _build(s: Settings) -> Recipe:
         advantage=_advantage(settings),
         level=sequence_mean_level if sequence else token_level,
         surrogate=_surrogate(settings),
-        penalty=_penalty(settings),
+        penalty=_penalty_in_loss(settings) if in_loss else _penalty(settings),
         kl_coef=settings["algo.kl.init_coef"] if in_loss else 0.0,
         aggregate=slot(token_mean) if by_token else per_completion,
         source=DIALECT.version,
@@ -107,6 +113,12 @@ def _penalty(settings: Settings) -> Slot:
     known = penalties(behaviour_of(settings).max_penalty)
     estimator: Slot = one_of("algo.kl.estimator", settings["algo.kl.estimator"], known)
     return estimator
+
+
+def _penalty_in_loss(settings: Settings) -> Slot:
+    if not settings["algo.kl.unbiased_gradient"]:
+        return _penalty(settings)
+    return slot(unbiased_gradient, estimator=settings["algo.kl.estimator"])
 
 
 def _reward(settings: Settings) -> Slot:
@@ -163,7 +175,7 @@ def _surrogate(settings: Settings) -> Slot:
     }
     clips["clip_low"] = min(clips["clip_low"], NO_CLIP_LOW)
     dual = {} if settings["actor.dual_clip"] is None else {"max_ratio": settings["actor.dual_clip"]}
-    corrected = settings["algo.advantage.is_correction_enable"]
+    corrected = correction_of(settings) is not None
     against_sampler = behaviour_of(settings).gspo_against_sampler
     if corrected and against_sampler and settings["actor.policy_loss_type"] == "gspo":
         return slot(clipped_against_sampler, **clips, **dual)
@@ -173,20 +185,27 @@ def _surrogate(settings: Settings) -> Slot:
 
 
 def _corrections(settings: Settings) -> tuple[Slot, ...]:
-    threshold = settings["algo.advantage.is_correction_threshold"]
-    low, high = threshold if isinstance(threshold, list) else (0.0, threshold)
+    """Return the weights for the mismatch with the sampler. A threshold that is one number is an upper bound."""
+    correction, threshold = correction_of(settings), settings["algo.advantage.is_correction_threshold"]
+    if correction is None:
+        return ()
+    bounds = threshold if isinstance(threshold, list) else [threshold]
+    low, high = [0.0, *bounds][-2:]
+    if correction.gating != "ratio":
+        gate = {"statistic": correction.gating, "level": correction.level, "max_value": high}
+        return (slot(ratio_below_divergence, **gate),)
     window = {"min_ratio": max(low, 0.0), "max_ratio": high}
-    limits = slot(truncated, **window, unknown=nan)
+    is_empty = high < window["min_ratio"]
+    if correction.mode == "clip":
+        limits = slot(truncated, **window, unknown=nan)
+        return (slot(the_same, weight=high) if is_empty else limits,)
+    if correction.level == "token":
+        return (slot(window_times_ratio, **window),)
     inside = slot(indicator, level=sequence_mean_level, **window, unknown=nan)
-    if high < window["min_ratio"]:
-        limits, inside = slot(the_same, weight=high), slot(the_same, weight=0.0)
-    kinds = {
-        "tis": (limits,),
-        "icepop": (slot(window_times_ratio, **window),),
-        "seq-mask-tis": (inside, slot(truncated, max_ratio=inf, unknown=nan)),
-    }
-    kind: tuple[Slot, ...] = kinds[settings["algo.advantage.is_correction_type"]]
-    return kind if settings["algo.advantage.is_correction_enable"] else ()
+    return (
+        slot(the_same, weight=0.0) if is_empty else inside,
+        slot(truncated, max_ratio=inf, unknown=nan),
+    )
 
 
 DIALECT = dialect_of(
@@ -203,6 +222,9 @@ DIALECT = dialect_of(
             clipped_anywhere: clipped,
             the_same: truncated,
             window_times_ratio: masked,
+            ratio_below_divergence: masked,
+            less_batch_mean: group_centered,
+            unbiased_gradient: weighted_k3,
         },
     ),
     TRAPS,

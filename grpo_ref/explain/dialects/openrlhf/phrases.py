@@ -5,12 +5,15 @@ from collections.abc import Mapping
 from grpo_ref.explain.dialects.openrlhf.kernels import (
     clipped_against_sampler,
     clipped_anywhere,
+    less_batch_mean,
     limited,
     mean_between,
+    ratio_below_divergence,
     returned,
     returned_with_penalty,
     shaped_reward,
     the_same,
+    unbiased_gradient,
     window_times_ratio,
 )
 from grpo_ref.explain.phrases import Kernel, Phrase
@@ -39,6 +42,10 @@ PHRASES: Mapping[Kernel, Phrase] = {
     " {max_ratio}>, per sequence (length-normalised)",
     window_times_ratio: "importance weights against the sampler per token, 0 {outside}",
     the_same: "every token weighted {weight}, as the bounds for the sampler's ratio are in the wrong order",
+    less_batch_mean: "rewards centred over the whole batch",
+    ratio_below_divergence: "importance weights against the sampler per token, 0 where the"
+    " {statistic:binary_kl=binary KL|total variation} {level:seq=of the completion|of the token} is above {max_value}",
+    unbiased_gradient: "{estimator} with the gradient of the reverse KL",
     limited: "{scores}, limited to {limits}",
     returned: "{scores}, limited to {limits}<, discounted by {gamma}>,"
     " {divided:True=standardised|centred} over all tokens (REINFORCE++)",

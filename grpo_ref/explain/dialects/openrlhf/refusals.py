@@ -2,13 +2,17 @@
 
 from grpo_ref.explain.dialect import one_of
 from grpo_ref.explain.dialects.common.refusals import expect
-from grpo_ref.explain.dialects.openrlhf.keys import behaviour_of
+from grpo_ref.explain.dialects.openrlhf.keys import behaviour_of, correction_of
 from grpo_ref.explain.settings import Settings
 
 ALLOWED = {
     "actor.policy_loss_type": ("ppo", "gspo"),
     "algo.kl.estimator": ("k1", "k2", "k3"),
     "algo.advantage.is_correction_type": ("tis", "icepop", "seq-mask-tis"),
+    "algo.advantage.is_correction_level": ("off", "token", "seq"),
+    "algo.advantage.is_correction_mode": ("mask", "clip"),
+    "algo.advantage.is_correction_gating": ("ratio", "binary_kl", "tv"),
+    "actor.loss_agg_mode": ("token-mean", "seq-mean-token-mean"),
 }
 PAIRS = ("algo.advantage.is_correction_threshold", "algo.dynamic_filtering_range", "reward.clip_range")
 """Keys with two numbers. A threshold that is one number, as before 0.9.1, is an upper bound."""
@@ -30,7 +34,9 @@ def check(settings: Settings) -> None:
         one_of(key, settings[key], dict.fromkeys(values))
     for key in PAIRS:
         value = settings[key]
-        is_pair = not isinstance(value, list) or len(value) == 2
+        may_be_one = key == PAIRS[0] and correction_of(settings) is not None
+        may_be_one = may_be_one and not settings["algo.advantage.is_correction_enable"]
+        is_pair = not isinstance(value, list) or len(value) == 2 or (may_be_one and len(value) == 1)
         expect(is_pair, f"{key}: expected a low and a high number, got {value}")
     both = settings["actor.eps_clip_low_high"]
     expect(len(both) in (0, 2), f"actor.eps_clip_low_high: expected a low and a high number, got {both}")
@@ -38,12 +44,30 @@ def check(settings: Settings) -> None:
     expect(dual is None or dual > 1.0, f"actor.dual_clip: expected a number > 1, got {dual}")
     _check_groups(settings)
     _check_punishments(settings)
+    _check_correction(settings)
+
+
+def _check_correction(settings: Settings) -> None:
+    correction, threshold = correction_of(settings), settings["algo.advantage.is_correction_threshold"]
+    if correction is None:
+        return
+    is_weight = correction.level == "token" and correction.gating == "ratio"
+    expect(
+        correction.mode != "clip" or is_weight,
+        "algo.advantage.is_correction_mode: OpenRLHF refuses clip unless the level is token and the gating is ratio",
+    )
+    is_bounded_below = isinstance(threshold, list) and len(threshold) == 2 and threshold[0] > 0
+    expect(
+        correction.gating == "ratio" or not is_bounded_below,
+        f"algo.advantage.is_correction_gating: OpenRLHF refuses {correction.gating} with a lower bound; give one number as"
+        " is_correction_threshold",
+    )
 
 
 def _check_groups(settings: Settings) -> None:
     count, estimator = settings["rollout.n_samples_per_prompt"], settings["algo.advantage.estimator"]
     expect(
-        count > 1 or estimator == "reinforce",
+        count > 1 or estimator in ("reinforce", "flash_reinforce"),
         f"rollout.n_samples_per_prompt: {estimator} compares a group, which has to have at least 2; got {count}",
     )
     if settings["algo.dynamic_filtering_enable"]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from grpo_ref.explain.dialects.openrlhf.keys import SCHEMES, correction_of
 from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
@@ -12,18 +13,35 @@ def _in_reward(s: Settings) -> bool:
     return not s["algo.kl.use_loss"] and s["algo.kl.init_coef"] > 0.0
 
 
-def _corrects(s: Settings, **others: Any) -> bool:
-    """Return true if the sampler's mismatch is corrected, for this loss or by this kind."""
-    settings = s
-    told = {"loss": settings["actor.policy_loss_type"], "kind": settings["algo.advantage.is_correction_type"]}
-    return bool(settings["algo.advantage.is_correction_enable"]) and others.items() <= told.items()
+def _corrects(s: Settings, *, loss: str = "", kind: str = "") -> bool:
+    """Return true if the sampler's mismatch is corrected, for this loss or by this scheme."""
+    correction = correction_of(s)
+    if correction is None or (loss and s["actor.policy_loss_type"] != loss):
+        return False
+    return not kind or correction == SCHEMES[kind]
 
 
-def _backwards(low: float, high: float) -> bool:
-    return low > high
+def _backwards(threshold: Any) -> bool:
+    """Return true if the first of two bounds is the higher one."""
+    return isinstance(threshold, list) and len(threshold) == 2 and threshold[0] > threshold[1]
 
 
 TRAPS = (
+    Trap(
+        "is_correction_level: the default mode drops tokens instead of limiting them",
+        lambda s, given: (
+            s["algo.advantage.is_correction_level"] == "token"
+            and s["algo.advantage.is_correction_gating"] == "ratio"
+            and s["algo.advantage.is_correction_mode"] == "mask"
+            and "algo.advantage.is_correction_mode" not in given
+        ),
+        "Until 0.11.1 a correction that is switched on limits the weights (tis). Since 0.11.2 its default,"
+        " is_correction_mode=mask, drops tokens outside the thresholds (icepop). Set is_correction_mode to clip for the"
+        " old default.",
+        "OpenRLHF 0.11.2, train_ppo_ray.py; loss.py, PolicyLoss",
+        {"algo.advantage.is_correction_level": "token"},
+        {"algo.advantage.is_correction_level": "token", "algo.advantage.is_correction_mode": "clip"},
+    ),
     Trap(
         "algo.kl.use_loss is off: the penalty is in the reward",
         lambda s, given: _in_reward(s),
@@ -127,9 +145,7 @@ TRAPS = (
     ),
     Trap(
         "is_correction_threshold has its bounds swapped",
-        lambda s, given: (
-            _corrects(s, loss="ppo") and _backwards(*s["algo.advantage.is_correction_threshold"])
-        ),
+        lambda s, given: _corrects(s, loss="ppo") and _backwards(s["algo.advantage.is_correction_threshold"]),
         "If the first number of algo.advantage.is_correction_threshold is the higher one, no ratio is"
         " inside. tis then uses the second number as every token's weight; icepop and seq-mask-tis exclude"
         " all tokens, so the loss is 0.",
