@@ -8,6 +8,7 @@ from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.miles.functions import as_in_slime
 from grpo_ref.explain.dialects.miles.traps import TRAPS
 from grpo_ref.explain.dialects.slime.objective import DIALECT as SLIME
+from grpo_ref.explain.settings import Settings
 from grpo_ref.recipes import Recipe
 
 
@@ -27,10 +28,14 @@ def recipe(**config: Any) -> Recipe:
     return DIALECT.recipe(**config)
 
 
+def _build(s: Settings) -> Recipe:
+    return replace(SLIME.objective.build(as_in_slime(s)), source=DIALECT.version)
+
+
 DIALECT = dialect_of(
     __package__,
     Objective(
-        build=lambda s: replace(SLIME.objective.build(as_in_slime(s)), source=DIALECT.version),
+        build=_build,
         check_run=lambda s: SLIME.objective.check_run(as_in_slime(s)),
         mean=lambda s: SLIME.objective.mean(as_in_slime(s)),
         phrases=SLIME.objective.phrases,
