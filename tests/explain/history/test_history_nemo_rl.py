@@ -43,7 +43,7 @@ def test_a_release_computes_this_part(release, config, part, text):
 
 
 def test_the_spread_of_the_others_with_their_number_as_divisor():
-    """Of (3, 1, 0) the first is compared with (1, 0): (3 - 0.5) / 0.5 = 5."""
+    """The first of (3, 1, 0) is compared with (1, 0): (3 - 0.5) / 0.5 = 5."""
     scores = compared_with_others(np.array([[3.0, 1.0, 0.0]]), ddof=0, eps=0.0)
     np.testing.assert_allclose(scores, [[5.0, (1.0 - 1.5) / 1.5, (0.0 - 2.0) / 1.0]], rtol=1e-14)
 
