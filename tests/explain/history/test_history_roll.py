@@ -115,6 +115,13 @@ def test_an_estimator_of_the_agentic_pipeline_is_not_taken_for_raw_rewards(estim
         DIALECT.at(before).recipe(adv_estimator=estimator)
 
 
+def test_the_rlvr_pipeline_computes_reinforce_for_the_estimators_of_the_other():
+    rlvr = DIALECT.recipe(adv_estimator="gigpo", pipeline="rlvr")
+    assert rlvr.parts()["advantage"] == "raw_rewards"
+    (launch,) = launches("python examples/start_rlvr_pipeline.py adv_estimator=gigpo", "run.sh")
+    assert launch.keys["pipeline"] == "rlvr"
+
+
 @pytest.mark.parametrize("key", ["reward_normalization.grouping", "train_env_manager.group_size"])
 def test_keys_of_the_agentic_pipeline_leave_the_advantage_unknown(key):
     assert DIALECT.keys.inexpressible[str(DIALECT.key(key))].replaces == ("advantage",)

@@ -48,7 +48,7 @@ def check(settings: Mapping[str, Any]) -> None:
     """
     estimator = settings["adv_estimator"]
     one_of("adv_estimator", estimator, dict.fromkeys(settings["estimators"]))
-    if estimator in AGENTIC:
+    if estimator in AGENTIC and settings["pipeline"] != "rlvr":
         raise NotExpressed("adv_estimator", estimator, AGENTIC[estimator])
     for key, values in ALLOWED.items():
         one_of(key, settings[key], dict.fromkeys(values))
