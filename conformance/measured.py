@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from grpo_ref.explain.dialect import Dialect
+from grpo_ref.explain.settings import Settings
 from grpo_ref.recipes import Recipe
 
 FLOAT32 = 2.0**-22
@@ -24,7 +25,7 @@ class Measured(NamedTuple):
       numbers: the results of the call. After a "loss" call, "metrics" has the metrics of `policy_loss`.
     """
 
-    settings: SimpleNamespace
+    settings: Settings
     recipe: Recipe
     record: SimpleNamespace
     numbers: Mapping[str, Any]

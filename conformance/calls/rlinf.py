@@ -19,6 +19,7 @@ from grpo_ref.arrays import (
 from grpo_ref.corrections import early_stop
 from grpo_ref.explain.dialect import BONUS, Dialect
 from grpo_ref.explain.dialects.rlinf.kernels import nan_where_empty
+from grpo_ref.explain.settings import Settings
 from grpo_ref.loss import Differentiated, batch_of, differentiate, policy_loss
 from grpo_ref.recipes import Recipe, Slot, slot
 
@@ -73,7 +74,7 @@ def _whole_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleName
     return numbers | {"loss": nan * numbers["loss"], "scale": nan}
 
 
-def _is_scaled(settings: SimpleNamespace) -> bool:
+def _is_scaled(settings: Settings) -> bool:
     """Return true if a micro-batch counts by its fraction of the tokens.
 
     FSDP's actor ignores that setting.

@@ -16,6 +16,7 @@ from grpo_ref.check.mistakes.released import luspo_before_6654
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects.trl.kernels import top_entropy_in_float32
 from grpo_ref.explain.dialects.trl.keys import GMPO, WINDOW_LOSSES
+from grpo_ref.explain.settings import Settings
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import slot
 from grpo_ref.surrogates import dppo_kl, dppo_top_kl, dppo_top_tv, dppo_tv, gspo_token
@@ -64,7 +65,7 @@ def loss_of_the_next_step(
     entropy = _entropy(settings, record)
     coefficient = _next(settings, entropy)
     applied = coefficient if entropy <= settings.entropy_target else 0.0
-    later = SimpleNamespace(**settings | {"entropy_coef": coefficient})
+    later = settings.replaced(entropy_coef=coefficient)
     return _in_one_piece(dialect, config, record, applied) | {"entropy_coef": _next(later, entropy)}
 
 
@@ -124,7 +125,7 @@ def loss_in_evaluation(
     return loss_of_a_micro_batch(dialect, {**config, **apart}, record)
 
 
-def _coefficient(settings: SimpleNamespace) -> float:
+def _coefficient(settings: Settings) -> float:
     """Return the coefficient of the bonus in the first step."""
     return 0.0 if settings.use_adaptive_entropy else float(settings.entropy_coef)
 
@@ -176,7 +177,7 @@ def _without_bonus(dialect: Dialect, config: Mapping[str, Any], record: SimpleNa
     return numbers | {"loss": numbers["loss"] - _empty_at_one(record)}
 
 
-def _steps(settings: SimpleNamespace) -> int:
+def _steps(settings: Settings) -> int:
     """Return the number of micro-batches of a generation batch."""
     steps: int | None = settings.steps_per_generation
     return int(settings.gradient_accumulation_steps if steps is None else steps)
@@ -210,14 +211,14 @@ def _empty_at_one(record: SimpleNamespace) -> Any:
     return np.sum(record.advantages * empty) / empty.size
 
 
-def _entropy(settings: SimpleNamespace, *parts: SimpleNamespace) -> Any:
+def _entropy(settings: Settings, *parts: SimpleNamespace) -> Any:
     """Return the mean entropy of the tokens in the loss of these micro-batches."""
     masks = [_acted_on(settings, part) for part in parts]
     total = sum(masked_sum(part.entropies, mask, axis=BATCH) for part, mask in zip(parts, masks, strict=True))
     return total / max(sum(mask.sum() for mask in masks), 1.0)
 
 
-def _acted_on(settings: SimpleNamespace, record: SimpleNamespace) -> Array:
+def _acted_on(settings: Settings, record: SimpleNamespace) -> Array:
     """Return the mask without the tokens that top_entropy_quantile excludes from a micro-batch."""
     if settings.top_entropy_quantile == 1.0:
         return record.mask
@@ -226,7 +227,7 @@ def _acted_on(settings: SimpleNamespace, record: SimpleNamespace) -> Array:
     )
 
 
-def _after(settings: SimpleNamespace, parts: list[SimpleNamespace]) -> dict[str, Any]:
+def _after(settings: Settings, parts: list[SimpleNamespace]) -> dict[str, Any]:
     """Return "entropy_coef", the coefficient of the bonus after a step.
 
     An adaptive one needs parts that form a step.
@@ -237,7 +238,7 @@ def _after(settings: SimpleNamespace, parts: list[SimpleNamespace]) -> dict[str,
     return {"entropy_coef": _next(settings, _entropy(settings, *parts))} if is_step else {}
 
 
-def _next(settings: SimpleNamespace, entropy: Any) -> Any:
+def _next(settings: Settings, entropy: Any) -> Any:
     """Return the coefficient of the bonus after a step with this mean entropy."""
     coefficient = settings.entropy_coef
     if not settings.use_adaptive_entropy:

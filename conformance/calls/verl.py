@@ -19,15 +19,14 @@ from grpo_ref.explain.dialect import BONUS, Dialect
 from grpo_ref.explain.dialects.verl.correction import inner, weighs, weights_of
 from grpo_ref.explain.dialects.verl.kernels import geometric_mean_weight, returned_with_penalty
 from grpo_ref.explain.penalty_in_reward import penalized
+from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.surrogates import clip_cov_eligible, kl_cov
 
 
-def as_actor(
-    settings: SimpleNamespace, recipe: Recipe, record: SimpleNamespace
-) -> tuple[Recipe, SimpleNamespace]:
+def as_actor(settings: Settings, recipe: Recipe, record: SimpleNamespace) -> tuple[Recipe, SimpleNamespace]:
     """Return the recipe and record that verl's actor is given, after bypass mode, weights and rejection.
 
     The weights are those of the sampled tokens. Rejected tokens are masked out after that, also for the
@@ -49,12 +48,12 @@ def as_actor(
     if settings.loss_mode == "bypass_mode":
         learner = record.log_probs
         sampler = getattr(record, "old_log_probs", learner)
-        _check_weights(SimpleNamespace(**inner(settings)), learner, sampler, record.mask)
+        _check_weights(Settings(inner(settings)), learner, sampler, record.mask)
     return recipe, record
 
 
 def _after_trainer(
-    settings: SimpleNamespace, recipe: Recipe, record: SimpleNamespace
+    settings: Settings, recipe: Recipe, record: SimpleNamespace
 ) -> tuple[Recipe, SimpleNamespace]:
     if not hasattr(record, "rollout_log_probs"):
         return recipe, record
@@ -79,7 +78,7 @@ def bypassed(record: SimpleNamespace) -> SimpleNamespace:
     return SimpleNamespace(**fields)
 
 
-def _check_weights(settings: SimpleNamespace, learner: Array, sampler: Array, mask: Array) -> None:
+def _check_weights(settings: Settings, learner: Array, sampler: Array, mask: Array) -> None:
     """Raise a ValueError if there are no tokens, or if no token has a weight."""
     if not np.any(mask):
         raise ValueError("mask: verl's rollout correction needs at least one token")

@@ -20,6 +20,7 @@ from grpo_ref.explain.dialects.verl.kernels import (
     close_to_sampler,
     divergence,
 )
+from grpo_ref.explain.settings import Settings
 from grpo_ref.levels import sequence_mean_level
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Slot
@@ -51,7 +52,7 @@ def _seen(m: Measured) -> SimpleNamespace:
     return SimpleNamespace(**fields, recipe=recipe, record=record, mask=mask, settings=m.settings)
 
 
-def _clips_in_bypass(settings: SimpleNamespace) -> bool:
+def _clips_in_bypass(settings: Settings) -> bool:
     return bool(settings.loss_mode == "bypass_mode" and inner(settings)["loss_type"] == "ppo_clip")
 
 

@@ -86,7 +86,9 @@ def has_choices(dialect: Dialect, key: str) -> bool:
 
 def values_of(dialect: Dialect, key: str) -> tuple[Any, ...]:
     """Return the values of a key that has only a few; otherwise nothing."""
-    return (True, False) if isinstance(dialect.keys.defaults[key], bool) else dialect.keys.choices.get(key, ())
+    return (
+        (True, False) if isinstance(dialect.keys.defaults[key], bool) else dialect.keys.choices.get(key, ())
+    )
 
 
 def _effects(dialect: Dialect, key: str, values: tuple[Any, Any]) -> list[Effect]:

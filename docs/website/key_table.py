@@ -70,7 +70,10 @@ def _number(dialect: Dialect, key: str, page: str) -> list[str]:
 
 def keys_beyond(dialect: Dialect) -> str:
     """Return a Markdown table of the keys that no recipe can express, or nothing."""
-    rows = [f"| `{key}` | {code(repr(value))} | {text} |" for key, (value, text) in dialect.keys.inexpressible.items()]
+    rows = [
+        f"| `{name}` | {code(repr(key.neutral))} | {key.effect} |"
+        for name, key in dialect.keys.inexpressible.items()
+    ]
     return (
         "\n".join(["| key | no effect at | effect at other values |", "|---|---|---|", *rows]) if rows else ""
     )

@@ -86,7 +86,8 @@ def _keys(dialect: Dialect, page: str) -> str:
         f"## Keys\n\n{KEYS}\n\n:::{{div}} keys\n{key_table(dialect, page)}\n:::",
         aliases(dialect),
         f"No recipe can express these keys:\n\n{beyond}" if beyond else "",
-        f":::{{dropdown}} {_count(len(dialect.keys.harmless), 'key')} without effect on the objective\n{others}\n:::"
+        f":::{{dropdown}} {_count(len(dialect.keys.harmless), 'key')} without effect on the objective"
+        f"\n{others}\n:::"
         if others
         else "",
     ]
@@ -225,8 +226,8 @@ INDEX = (
 )
 COMPARED = (
     "A cell with keys is a configuration that computes the recipe: every part gives the same numbers on a"
-    " batch without empty completions, with ratios from 1/8 to 8 and DAPO's generation budget of 20480 tokens."
-    " The other cells list the parts for which"
+    " batch without empty completions, with ratios from 1/8 to 8 and DAPO's generation budget of 20480"
+    " tokens. The other cells list the parts for which"
     " the nearest configuration gives other numbers. The page of the recipe shows these parts. Click a"
     " column header to sort."
 )

@@ -217,7 +217,7 @@ def _warnings(
 ) -> Iterator[Warned]:
     """Yield the warnings that are certain: the traps of the trainer, and the shared traps.
 
-    A trap that only some of the possible releases have is no warning.
+    A trap that only some of the possible releases have gives no warning.
     """
     is_known = not any(COMPLETIONS in each.parts for each in unsure)
     size = dialect.concept(COMPLETIONS, config) if is_known else None

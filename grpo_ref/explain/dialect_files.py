@@ -153,10 +153,10 @@ def _history(data: dict[str, Any], version: str, name: str) -> History:
         for key, releases in data.pop("keys", {}).items()
     }
     names = {key: _record(Name, each, f"{where}: {key}") for key, each in data.pop("names", {}).items()}
-    found: History = _record(
+    record: History = _record(
         History, {**data, "changes": changes, "names": names, "described": version}, where
     )
-    return found
+    return record
 
 
 def _past(value: Any) -> Any:

@@ -171,7 +171,8 @@ def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
     keys = {"algorithm.adv_estimator": "grpo", "rollout.n": 5, "actor.use_kl_loss": True}
     sentence = report(*dialect_of(Launch("verl", FOUND, keys))).explanation.paragraph
     assert sentence.startswith(
-        "PPO-clip 0.2/0.2 with a dual clip at 3, per token [verl 0.1.1 to 0.3.0.post1: PPO-clip 0.2/0.2 per token];"
+        "PPO-clip 0.2/0.2 with a dual clip at 3, per token"
+        " [verl 0.1.1 to 0.3.0.post1: PPO-clip 0.2/0.2 per token];"
     )
     assert sentence.endswith(
         "; KL penalty 0.001 (k3) [verl 0.1.1: KL penalty -0.001 (k3)];"
@@ -370,7 +371,7 @@ def test_without_a_file_that_is_named_only_what_the_line_says_is_told():
     launch = Launch("trl", "`trl grpo`", keys, missing=("a.yaml",), is_sure=True)
     explained = report(DIALECTS["trl"], launch)
     assert explained.explanation.paragraph == (
-        "surrogate, corrections, advantages, average, entropy bonus and filter of completions not known (a.yaml not"
-        " found); KL penalty 0.01 (importance-weighted k3) (unless a.yaml changes it)."
+        "surrogate, corrections, advantages, average, entropy bonus and filter of completions not known"
+        " (a.yaml not found); KL penalty 0.01 (importance-weighted k3) (unless a.yaml changes it)."
     )
     assert Piece("part", "not known (a.yaml not found)", "surrogate") in pieces(explained)

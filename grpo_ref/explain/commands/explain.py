@@ -85,12 +85,12 @@ def command(
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     if is_traced:
-        told = "\n".join(line for each in reports for line in trace(each))
+        text = "\n".join(line for each in reports for line in trace(each))
     elif len(reports) == 1:
-        told = WRITTEN[form](reports[0], everything)
+        text = WRITTEN[form](reports[0], everything)
     else:
-        told = "\n".join(_compared(*reports))
-    click.echo(_without_columns(told) if plain else told)
+        text = "\n".join(_compared(*reports))
+    click.echo(_without_columns(text) if plain else text)
     raise click.exceptions.Exit(1 if strict and any(each.explanation.traps for each in reports) else 0)
 
 
@@ -124,7 +124,7 @@ def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
     differences = contrast(*recipes)
     whole = change(*recipes)
     means = ours.explanation.mean, theirs.explanation.mean
-    told = (
+    text = (
         f"together the gradient on a typical batch differs by {whole:.0%}"
         if differences
         else "the same objective"
@@ -132,7 +132,7 @@ def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
         else "only the tokens that averages are taken over differ"
     )
     count = "1 difference" if len(differences) == 1 else f"{len(differences)} differences"
-    yield "\n" + click.style(f"{count}: {told}", bold=True)
+    yield "\n" + click.style(f"{count}: {text}", bold=True)
     for each_difference in differences:
         share = each_difference.change
         small = "less than 1% of the gradient on a typical batch, close to the reference"
@@ -149,30 +149,30 @@ def _both(ours: str, theirs: str) -> Iterator[str]:
     yield from (_filled(f"{name}  {text}", "     ") for name, text in (("A", ours), ("B", theirs)))
 
 
-def _text(told: "Report", everything: bool) -> str:
+def _text(report: "Report", everything: bool) -> str:
     from grpo_ref.explain.explanation import pieces
 
-    found = pieces(told, everything=everything)
+    found = pieces(report, everything=everything)
     return "\n".join(LOOKS[piece.kind](piece) for piece in found).lstrip("\n")
 
 
-def _json(told: "Report", everything: bool) -> str:
+def _json(report: "Report", everything: bool) -> str:
     from grpo_ref.explain.explanation import as_data
 
-    return json.dumps(as_data(told), indent=2, ensure_ascii=False, default=str)
+    return json.dumps(as_data(report), indent=2, ensure_ascii=False, default=str)
 
 
-def _markdown(told: "Report", everything: bool) -> str:
+def _markdown(report: "Report", everything: bool) -> str:
     from grpo_ref.explain.explanation import pieces
 
-    found = pieces(told, everything=everything)
+    found = pieces(report, everything=everything)
     return "\n".join(MARKDOWN[piece.kind](piece) for piece in found).strip()
 
 
-def _latex(told: "Report", everything: bool) -> str:
+def _latex(report: "Report", everything: bool) -> str:
     from grpo_ref.explain.latex import document
 
-    return document(told)
+    return document(report)
 
 
 def _without_columns(text: str) -> str:

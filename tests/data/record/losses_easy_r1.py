@@ -6,6 +6,7 @@ month are run as they are; the script exits with 1 and names each loss that is a
 
 import ast
 import inspect
+import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -13,11 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 from losses_openrlhf import ADVANTAGES, MASK, NEW, OLD, REFERENCE, SHAPE
-from versions_easy_r1 import _git, moments
 
 from grpo_ref.explain.dialects.easy_r1 import DIALECT
 from grpo_ref.loss import policy_loss
 
+MONTHS = [(year, month) for year in (2025, 2026) for month in range(1, 13)][1:19]
 FILES = ("verl/utils/torch_functional.py", "verl/trainer/core_algos.py")
 NAMES = ("masked_mean", "average_loss", "compute_policy_loss", "kl_penalty", "compute_kl")
 SETTINGS: tuple[dict[str, Any], ...] = (
@@ -32,6 +33,20 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"loss_type": "sapo", "tau_negative": 1.5},
 )
 """Keys; a month that does not have them, or refuses their values, is not asked."""
+
+
+def moments(checkout: str) -> Iterator[tuple[str, str]]:
+    """Yield the end of each month, and each release, with its commit."""
+    for year, month in MONTHS:
+        after = f"{year + month // 12}-{month % 12 + 1:02d}-01T00:00:00"
+        yield f"{year}.{month}", _git(checkout, "rev-list", "-1", f"--before={after}", "HEAD").strip()
+    yield from ((release, release) for release in DIALECT.history.aliases)
+
+
+def _git(checkout: str, *arguments: str) -> str:
+    return subprocess.run(
+        ["git", "-C", checkout, *arguments], capture_output=True, text=True, check=True
+    ).stdout
 
 
 def main(checkout: str) -> int:

@@ -432,7 +432,8 @@ def advantage_cases() -> Any:
     yield case("advantages: negative weight, no reference", "advantages", bonus, JUDGED, rtol=LOOSE)
     bonus = bonus | {"use_kl_loss": True}
     yield case("advantages: negative weight, reference", "advantages", bonus, JUDGED, rtol=LOOSE)
-    yield case("advantages: gigpo", "advantages", {"adv_estimator": "gigpo", "pipeline": "rlvr"}, SCORED, rtol=LOOSE)
+    gigpo = {"adv_estimator": "gigpo", "pipeline": "rlvr"}
+    yield case("advantages: gigpo", "advantages", gigpo, SCORED, rtol=LOOSE)
     read = {"norm_mean_type": "batch", "norm_std_type": None}
     yield case("advantages: norms that are not read", "advantages", read, SCORED, rtol=LOOSE)
 
