@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 TRAINERS = (
     *("trl", "unsloth", "verl", "open_instruct", "rlinf", "openrlhf", "nemo_rl", "slime", "miles", "easy_r1"),
     *("skyrl", "prime_rl", "areal", "ms_swift", "roll", "understand_r1_zero", "torchtune", "tunix"),
+    *("tinker", "trinity", "liger"),
 )
 """The folders, in the order in which they are listed. The name of a folder is the name of its dialect."""
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from grpo_ref.explain.launch.values import MOST_NODES, Unknown, flat
 
 CONFIG = "GRPOConfig"
-CONFIGS = (CONFIG, "GrpoConfig", "DAPOConfig")
-"""Endings of the names of configuration classes. The last two are Tunix's."""
+CONFIGS = (CONFIG, "GrpoConfig", "DAPOConfig", "LigerFusedLinearGRPOLoss")
+"""Endings of the names of configuration classes. The second and third are Tunix's, the last one is Liger's."""
 BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

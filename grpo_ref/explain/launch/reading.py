@@ -236,7 +236,9 @@ def _of_own_code(launch: Launch) -> Launch:
         return launch
     dialect = DIALECTS[launch.trainer]
     size = dialect.keys.concepts.get(COMPLETIONS, "")
-    keys = dict(launch.keys)
+    keys = _with_nested(launch)
+    launch = replace(launch, keys=keys)
+    keys = dict(keys)
     cautions = list(launch.cautions)
     for key, value in launch.keys.items():
         if value is None and size and dialect.key(key) == size and dialect.keys.defaults[size] is not None:
@@ -286,6 +288,16 @@ def _completed(launch: Launch) -> Launch:
     )
     keys = {key: value for key, value in launch.keys.items() if key not in added}
     return replace(launch, keys=keys, notes=[note, *launch.notes])
+
+
+def _with_nested(launch: Launch) -> dict[str, Any]:
+    """Return the keys, with a dictionary as dotted keys if the trainer has these: loss_fn_config='{"beta": 0.1}'."""
+    has = DIALECTS[launch.trainer].key
+    keys: dict[str, Any] = {}
+    for key, value in launch.keys.items():
+        inside = flat({key: value}) if isinstance(value, dict) and has(key) is None else {}
+        keys |= inside if any(map(has, inside)) else {key: value}
+    return keys
 
 
 def _guessed(launch: Launch) -> Launch:
