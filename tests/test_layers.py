@@ -90,7 +90,7 @@ def dialect_of(name):
 
 def test_trainers_do_not_import_one_another():
     """They share the kernels of `dialects/common`. Unsloth rewrites TRL, so it builds on TRL's dialect."""
-    base = {"unsloth": "trl", "miles": "slime"}
+    base = {"unsloth": "trl", "miles": "slime", "liger": "trl"}
     for name in MODULES:
         if trainer := dialect_of(name):
             allowed = {trainer, base.get(trainer), None}

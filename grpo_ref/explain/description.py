@@ -217,7 +217,7 @@ def _warnings(
 ) -> Iterator[Warned]:
     """Yield the warnings that are certain: the traps of the trainer, and the shared traps.
 
-    A trap that only some of the possible releases have gives no warning.
+    If a trap holds in most of the possible releases, the warning names the others. If it holds in few, there is none.
     """
     is_known = not any(COMPLETIONS in each.parts for each in unsure)
     size = dialect.concept(COMPLETIONS, config) if is_known else None
@@ -228,8 +228,14 @@ def _warnings(
         outside = _recipe(dialect, _outside(dialect, config, trap))
         if _rests_on(dialect, trap, recipe.differences(outside) if outside else {}, unsure):
             continue
-        if all(_has_trap(other, trap, config) for other in candidates):
-            yield Warned(trap.name, trap.text, trap.source, _change(recipe, outside, size))
+        lacking = [other for other in candidates if not _has_trap(other, trap, config)]
+        if 2 * len(lacking) <= len(candidates):
+            name = (
+                f"{trap.name} (not with {', '.join(span([each]) for each in lacking)})"
+                if lacking
+                else trap.name
+            )
+            yield Warned(name, trap.text, trap.source, _change(recipe, outside, size))
     for common in SHARED_TRAPS:
         if not common.holds(recipe, size) or doubted & {*recipe.differences(common.instead(recipe))}:
             continue

@@ -101,9 +101,9 @@ def test_a_whole_launch_without_the_estimator_is_of_another_family():
 
 
 def test_a_version_that_is_not_described_is_told():
-    dialect, launch = dialect_of(Launch("rlinf", "", {}, version="0.1"))
-    assert dialect is DIALECTS["rlinf"]
-    assert launch.cautions[0].startswith("RLinf: version '0.1' is not covered")
+    dialect, launch = dialect_of(Launch("areal", "", {}, version="0.1"))
+    assert dialect is DIALECTS["areal"]
+    assert launch.cautions[0].startswith("AReaL: version '0.1' is not covered")
     assert dialect_of(Launch("trl", "", {}, version="0.18.1"))[0].version == "TRL 0.18.1"
 
 

@@ -215,6 +215,16 @@ def fit(trainer: str, keys: Iterable[str]) -> int:
     return len(_effective(DIALECTS[trainer], keys))
 
 
+def lower_bound(text: str, package: str) -> str:
+    """Return the oldest version of a package that a text allows, as in `pip install "trl>=1.0"`; "" if none.
+
+    >>> lower_bound("pip install vllm 'trl[vllm]>=1.0,<2'", "trl")
+    '1.0'
+    """
+    bounds = re.findall(PIN.format(name=re.escape(package)).replace("(?:===?|~=|@v?)", ">="), text)
+    return str(bounds[-1]) if bounds else ""
+
+
 def pinned(text: str, package: str) -> str:
     """Return the version of a package that a text requests, as in `pip install trl==0.14.0`; "" if none.
 

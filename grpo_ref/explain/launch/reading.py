@@ -14,6 +14,7 @@ from grpo_ref.explain.launch.detection import (
     elsewhere,
     fit,
     inner,
+    lower_bound,
     of_group,
     of_keys,
     only_samples,
@@ -83,6 +84,7 @@ class Launch:
       refusal: the reason why it cannot be explained, as the end of a sentence, or "".
       is_whole: true if this is the whole command that starts the trainer, so that absent keys are certainly
         not set.
+      at_least: the oldest version of the trainer that the file allows, or "".
       candidates, known_by: as in `grpo_ref.explain.version.Version`, once the release is chosen.
     """
 
@@ -98,6 +100,7 @@ class Launch:
     is_sure: bool = False
     is_whole: bool = False
     refusal: str = ""
+    at_least: str = ""
     candidates: tuple["Dialect", ...] = ()
     known_by: str = ""
 
@@ -157,6 +160,7 @@ def _launches(text: str, kind: str, name: str, beside: Beside, trainer: str) -> 
         replace(
             launch,
             version=launch.version or pinned(asked, DIALECTS[launch.trainer].program.package),
+            at_least=lower_bound(asked, DIALECTS[launch.trainer].program.package),
         )
         for launch in map(_patched, map(_completed if kind == "tree" else _same, known))
     ]

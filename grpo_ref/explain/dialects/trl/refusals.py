@@ -1,5 +1,6 @@
 """The checks of TRL's GRPOConfig and GRPOTrainer that need no model, no data and no processes."""
 
+from grpo_ref.explain.dialect import NotExpressed
 from grpo_ref.explain.dialects.trl.keys import GRPO, WINDOW_LOSSES
 from grpo_ref.explain.dialects.trl.sampler import is_corrected, upper_bound
 from grpo_ref.explain.settings import Settings
@@ -21,9 +22,11 @@ def check(s: Settings) -> None:
     size = s.generation_batch_size
     is_cut = size is not None and s.steps_per_generation is None and size % s.num_generations == 0
     if s.trainer == GRPO and s.loss_type in WINDOW_LOSSES and is_cut:
-        raise ValueError(
-            "generation_batch_size: it sets steps_per_generation by way of the number of processes, which is not known"
-            " here; give steps_per_generation = generation_batch_size / (per_device_train_batch_size * processes)"
+        raise NotExpressed(
+            "generation_batch_size",
+            size,
+            "it sets steps_per_generation by way of the number of processes, which is not known here; give"
+            " steps_per_generation = generation_batch_size / (per_device_train_batch_size * processes)",
         )
     _check_window(s)
 
