@@ -137,23 +137,23 @@ def _corrected(text: str, kind: str, beside: Beside, trainer: str) -> list[Launc
     attempts = attempts or [(each.text, each.kind, each.note) for each in repairs(text)]
     for part, own, note in attempts:
         try:
-            found = _launches(part, own or kind or _kind(part), "", beside, trainer)
+            results = _launches(part, own or kind or _kind(part), "", beside, trainer)
         except ValueError:
             continue
-        return [replace(launch, notes=[note, *launch.notes]) for launch in found]
+        return [replace(launch, notes=[note, *launch.notes]) for launch in results]
     return []
 
 
 def _launches(text: str, kind: str, name: str, beside: Beside, trainer: str) -> list[Launch]:
     """Return the launches of a text in a known format, the one with the most keys first."""
     asked = _installed(text) if kind == "notebook" else text
-    found = [_with_trainer(launch, trainer, asked) for launch in READERS[kind](text, name, beside)]
-    known = [launch for launch in found if launch.trainer]
+    results = [_with_trainer(launch, trainer, asked) for launch in READERS[kind](text, name, beside)]
+    known = [launch for launch in results if launch.trainer]
     if not known:
-        reasons = dict.fromkeys(launch.refusal for launch in found if launch.refusal)
-        reason = " and ".join(reasons) or _nothing(kind, [launch for launch in found if launch.keys])
+        reasons = dict.fromkeys(launch.refusal for launch in results if launch.refusal)
+        reason = " and ".join(reasons) or _nothing(kind, [launch for launch in results if launch.keys])
         notes = " ".join(
-            dict.fromkeys(note for launch in found for note in [*launch.cautions, *launch.notes])
+            dict.fromkeys(note for launch in results for note in [*launch.cautions, *launch.notes])
         )
         raise ValueError(f"{notes} So {reason}." if notes else reason)
     versioned = [
@@ -195,9 +195,9 @@ def launch_of(words: Sequence[str], beside: Beside = nowhere, trainer: str = "")
     return launch
 
 
-def _nothing(kind: str, found: list[Launch]) -> str:
-    if found:
-        nearest = max(found, key=lambda launch: max(fit(trainer, launch.keys) for trainer in DIALECTS))
+def _nothing(kind: str, results: list[Launch]) -> str:
+    if results:
+        nearest = max(results, key=lambda launch: max(fit(trainer, launch.keys) for trainer in DIALECTS))
         keys = ", ".join([*nearest.keys][:5])
         return f"no trainer is known by these keys ({keys}, ...); name it with --trainer"
     told = {
@@ -447,12 +447,12 @@ def _of_markdown(text: str, name: str, beside: Beside) -> Iterator[Launch]:
         attempts = [(block, "", ""), *((each.text, each.kind, each.note) for each in repairs(block))]
         for part, kind, note in attempts:
             try:
-                found = [*READERS[kind or _kind(part)](part, "", beside)]
+                results = [*READERS[kind or _kind(part)](part, "", beside)]
             except ValueError:
                 continue
-            if any(launch.trainer or launch.keys for launch in found):
+            if any(launch.trainer or launch.keys for launch in results):
                 yield from (
-                    replace(launch, notes=[*([note] if note else []), *launch.notes]) for launch in found
+                    replace(launch, notes=[*([note] if note else []), *launch.notes]) for launch in results
                 )
                 break
 
@@ -463,7 +463,7 @@ def _of_log(text: str, name: str, beside: Beside) -> Iterator[Launch]:
     if commands:
         yield from _of_shell("\n".join(commands), "", beside)
     else:
-        yield from (Launch("", "", flat(found)) for found in printed(text))
+        yield from (Launch("", "", flat(results)) for results in printed(text))
 
 
 def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
@@ -560,9 +560,9 @@ def _started(words: Sequence[Text]) -> tuple[Sequence[Text], Start | None]:
         ways = [
             [*words[:place], *map(Text.of, way.split()), *words[place + 1 :]] for way in hole.alternatives
         ]
-        found = [started([str(word) for word in way]) for way in ways]
-        first = found[0] if found else None
-        if first and all(each and each.trainer == first.trainer for each in found):
+        results = [started([str(word) for word in way]) for way in ways]
+        first = results[0] if results else None
+        if first and all(each and each.trainer == first.trainer for each in results):
             return ways[0], first
     return words, start
 
@@ -627,8 +627,8 @@ def _group(arguments: Arguments, name: str, beside: Beside) -> str | None:
     value = arguments.keys[name]
     if "." in name or not isinstance(value, str):
         return None
-    found = (beside(f"{folder}/{name}/{value}.yaml") for folder in arguments.folders)
-    return next((text for text in found if text is not None), None)
+    results = (beside(f"{folder}/{name}/{value}.yaml") for folder in arguments.folders)
+    return next((text for text in results if text is not None), None)
 
 
 def _without_deleted(keys: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
