@@ -62,6 +62,7 @@ class PythonScript(NamedTuple):
       notes: remarks for the reader about how the script was read, in whole sentences.
       defaults: names of options and parameters whose default was used as the value of a key.
       classes: names of the classes that the script defines or imports from its own package.
+      own_trainers: trainer classes that the script calls and that no known package defines.
     """
 
     configs: list[Config]
@@ -70,6 +71,34 @@ class PythonScript(NamedTuple):
     notes: list[str]
     defaults: frozenset[str] = frozenset()
     classes: frozenset[str] = frozenset()
+    own_trainers: tuple[str, ...] = ()
+
+
+PACKAGES_WITH_TRAINERS = (
+    "trl",
+    "unsloth",
+    "swift",
+    "tunix",
+    "transformers",
+    "tinker_cookbook",
+    "liger_kernel",
+)
+
+
+def _own_trainers(tree: ast.Module) -> tuple[str, ...]:
+    """Return the names of classes ...Trainer that a script calls and does not import from a known package."""
+    sources = {
+        alias.asname or alias.name: node.module or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    called = dict.fromkeys(
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.endswith("Trainer")
+    )
+    return tuple(name for name in called if sources.get(name, "").split(".")[0] not in PACKAGES_WITH_TRAINERS)
 
 
 def read_python(source: str) -> PythonScript:
@@ -82,8 +111,10 @@ def read_python(source: str) -> PythonScript:
     try:
         if not _is_python(source):
             source, shell = in_python(source)
-        script = _Reader(ast.parse(source)).script()
-        return script._replace(shell="\n".join([*shell, script.shell]).strip())
+        tree = ast.parse(source)
+        script = _Reader(tree).script()
+        shell_lines = "\n".join([*shell, script.shell]).strip()
+        return script._replace(shell=shell_lines, own_trainers=_own_trainers(tree))
     except (SyntaxError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         raise ValueError(f"it is not valid Python{f': line {line}' if line else ''}: {error}") from error

@@ -695,7 +695,9 @@ def _configured(config: Config, script: PythonScript) -> Launch:
         else f"the dictionary in line {config.line}"
     )
     keys = {**_set_by(trainer, config.made_by), **config.keys}
-    return Launch(trainer, why, keys, notes=script.notes, is_sure=bool(trainer))
+    own = ", ".join(script.own_trainers)
+    cautions = [f"The script calls {own}, which is a class of its own. Its loss may differ."] if own else []
+    return Launch(trainer, why, keys, notes=script.notes, cautions=cautions, is_sure=bool(trainer))
 
 
 def _set_by(trainer: str, made_by: str) -> Mapping[str, Any]:

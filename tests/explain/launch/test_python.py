@@ -217,3 +217,23 @@ def test_a_parameter_counts_with_its_default():
     assert isinstance(read_python(twice).configs[1].keys["beta"], Unknown)
     handed = read_python(source + "train.remote(1, beta=0.2)\n")
     assert isinstance(handed.configs[0].keys["beta"], Unknown)
+
+
+OWN_TRAINER = """
+from trl import GRPOConfig, GRPOTrainer
+from agents.rl import AgentTrainer
+
+class MyTrainer(GRPOTrainer):
+    pass
+
+GRPOTrainer(args=GRPOConfig(beta=0.04))
+{call}(args=GRPOConfig(beta=0.04))
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "own"),
+    [("GRPOTrainer", ()), ("AgentTrainer", ("AgentTrainer",)), ("MyTrainer", ("MyTrainer",))],
+)
+def test_a_trainer_of_the_script_itself_is_named(call, own):
+    assert read_python(OWN_TRAINER.format(call=call)).own_trainers == own
