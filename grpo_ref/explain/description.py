@@ -231,7 +231,7 @@ def _warnings(
         lacking = [other for other in candidates if not _has_trap(other, trap, config)]
         if 2 * len(lacking) <= len(candidates):
             name = (
-                f"{trap.name} (not with {', '.join(span([each]) for each in lacking)})"
+                f"{trap.name} (does not apply to {', '.join(span([each]) for each in lacking)})"
                 if lacking
                 else trap.name
             )

@@ -74,6 +74,10 @@ def schedule(
 
 def _updates(read: _Reader, dialect: Dialect, config: Mapping[str, Any]) -> Iterator[Line]:
     """Yield the number of optimizer steps on each batch of completions, and whether a clip can act."""
+    given = {dialect.key(key) for key in config}
+    counts = {dialect.keys.concepts[name] for name in (COMPLETIONS, PASSES) if name in dialect.keys.concepts}
+    if not read.are_all_there and not counts <= given:
+        return
     group = dialect.concept(COMPLETIONS, config)
     prompts, completions = read.number("prompts"), read.number("completions")
     if completions is None and all(isinstance(each, int) for each in (prompts, group)):

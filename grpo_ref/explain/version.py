@@ -124,4 +124,4 @@ def _differences(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any
             spans.setdefault(mean, []).append(each)
     for mean, versions in spans.items():
         if mean:
-            yield f"The file does not state a version. With {span(versions)}, averages are taken over {mean}."
+            yield f"With {span(versions)}, averages are taken over {mean}."

@@ -139,7 +139,7 @@ def test_what_earlier_versions_do_with_the_same_keys_is_told():
     assert launch.cautions == [
         "The file does not state a version. Results for older versions that accept the same keys are in"
         " brackets.",
-        "The file does not state a version. With TRL 0.16.0 to 0.21.0, averages are taken over each"
+        "With TRL 0.16.0 to 0.21.0, averages are taken over each"
         " micro-batch of"
         " each process, and then over these.",
     ]
@@ -189,8 +189,7 @@ def test_old_flags_tell_the_version_and_over_what_it_averaged():
     )
     newer = dialect_of(Launch("openrlhf", FOUND, {"algo.advantage.estimator": "rloo"}))[1].cautions
     assert newer[0] == (
-        "The file does not state a version. With OpenRLHF 0.10.2, averages are taken over each micro-batch of"
-        " each rank, and then over these."
+        "With OpenRLHF 0.10.2, averages are taken over each micro-batch of each rank, and then over these."
     )
 
 
