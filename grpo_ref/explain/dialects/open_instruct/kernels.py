@@ -41,6 +41,7 @@ def groups_with_std(rewards: Array) -> Array:
 
     Open Instruct `process_group`.
 
+    >>> import numpy as np
     >>> groups_with_std(np.array([[1.0, 1.0, 1.0], [0.1, 0.1, 0.1]]))
     array([False,  True])
     """
