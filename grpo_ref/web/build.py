@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 BUILT = HERE / "built"
 """The browser programs that `make page` builds; a wheel contains them."""
 PACKAGE = HERE.parent
-KINDS = frozenset((".py", ".pyi", ".json", ".csv"))
+KINDS = frozenset((".py", ".pyi", ".json", ".csv", ".toml"))
 """Suffixes of the package's files that are imported or read in a page."""
 RECORDED = "recorded"
 """Beginning of the names of the trainers' recorded numbers, which no page reads."""
