@@ -1,4 +1,4 @@
-"""How the recorders of the trainers write their cases: one JSON file for each trainer."""
+"""Write the recorded cases of a trainer to one JSON file."""
 
 import json
 import math

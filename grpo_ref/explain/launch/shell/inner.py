@@ -1,4 +1,4 @@
-"""Read the scripts that a script runs: outputs in $(...), texts for `bash -c` and `eval`, and files beside it."""
+"""Read scripts inside a script: commands in $(...), text for `bash -c` and `eval`, and script files that it runs."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
