@@ -1,5 +1,7 @@
 """The types of the functions that rebuild recorded numbers."""
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -51,3 +53,18 @@ Metric = Callable[[Measured], Any]
 def counted(*names: str) -> Metric:
     """Return a metric that is the sum of these metrics of `policy_loss`."""
     return lambda measured: sum(measured.numbers["metrics"][name] for name in names)
+
+
+def tables_of_trainers(package: str, path: list[str], name: str) -> dict[str, Mapping[str, Any]]:
+    """Return the table of a name in each module of a package that has one, by the name of the module: its trainer.
+
+    Args:
+      package: full name of the package, `__name__` in its `__init__.py`.
+      path: its `__path__`.
+      name: name of the table, such as "METRICS".
+    """
+    modules = {
+        each.name: importlib.import_module(f"{package}.{each.name}") for each in pkgutil.iter_modules(path)
+    }
+    trainers = {trainer: module for trainer, module in modules.items() if trainer != "common"}
+    return {trainer: getattr(module, name) for trainer, module in trainers.items() if hasattr(module, name)}

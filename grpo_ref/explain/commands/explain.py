@@ -143,6 +143,18 @@ def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
     if means[0] != means[1] and all(means):
         yield click.style("Every average is taken over", bold=True)
         yield from _both(*means)
+    yield from _other_behaviour(ours.dialect, theirs.dialect)
+
+
+def _other_behaviour(ours: "Dialect", theirs: "Dialect") -> Iterator[str]:
+    """Yield the behaviour that differs between two releases of a trainer and that neither recipe nor average shows."""
+    if ours.name != theirs.name:
+        return
+    for name, key in ours.keys.table.items():
+        values = key.default, theirs.keys.table[name].default
+        if key.behaviour and key.about and values[0] != values[1]:
+            yield click.style(textwrap.fill(key.about, _width()), bold=True)
+            yield from _both(*map(str, values))
 
 
 def _both(ours: str, theirs: str) -> Iterator[str]:

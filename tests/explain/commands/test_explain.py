@@ -173,3 +173,11 @@ def test_each_stage_can_be_traced(tmp_path):
     assert "  advantage (known): advantages standardised within groups of 8 (ddof 1, ε 1e-06)" in shown
     assert "  surrogate (unknown):" in shown
     assert "    actor.clip_ratio_high = $HIGH: $HIGH is not set in this file" in shown
+
+
+def test_a_comparison_of_releases_names_behaviour_that_no_recipe_shows():
+    """TRL PR #5902: a completion that no reward function scores counted as reward 0 until 1.5.1."""
+    shown = run("trl", "num_generations=4", "--diff", "1.5.1", "1.6.0", "--plain").output
+    assert "every reward function returns None" in shown
+    assert "A reward 0\nB left out" in shown
+    assert "returns None" not in run("trl", "num_generations=4", "--diff", "1.6.0", "1.7.0").output

@@ -140,7 +140,7 @@ DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
-        check_run=lambda s: check_run(s),
+        check_run=check_run,
         mean=lambda s: (
             "a mini-batch (global_batch_size prompts), all ranks and micro-batches together"
             if s.loss_avg_mode == "token"

@@ -14,6 +14,7 @@ from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
 from grpo_ref.explain.dialect_files import dialect_of
+from grpo_ref.explain.dialects.common.averages import whole_step
 from grpo_ref.explain.dialects.nemo_rl.kernels import (
     EPS,
     NO_LIMITS,
@@ -291,7 +292,7 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=lambda s: check_run(_followed(s)),
-        mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+        mean=whole_step,
         phrases=PHRASES,
         forms={
             compared_with_others: group_normalized,

@@ -7,6 +7,7 @@ from grpo_ref.advantages import group_centered
 from grpo_ref.aggregation import token_mean
 from grpo_ref.explain.dialect import Objective
 from grpo_ref.explain.dialect_files import dialect_of
+from grpo_ref.explain.dialects.common.averages import whole_step
 from grpo_ref.explain.dialects.prime_rl.kernels import (
     gated_groups,
     length_penalized,
@@ -86,7 +87,7 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=lambda s: check_run(chosen(s)[0]),
-        mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+        mean=whole_step,
         phrases=PHRASES,
         forms={
             probability_gated: dppo_tv,

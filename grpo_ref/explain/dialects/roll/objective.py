@@ -20,6 +20,7 @@ from grpo_ref.aggregation import (
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
 from grpo_ref.explain.dialect_files import dialect_of
+from grpo_ref.explain.dialects.common.averages import whole_step
 from grpo_ref.explain.dialects.roll.kernels import (
     EPS,
     admitted,
@@ -212,8 +213,8 @@ DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
-        check_run=lambda s: check_run(s),
-        mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+        check_run=check_run,
+        mean=whole_step,
         phrases=PHRASES,
         forms={token_returns: whitened, spread_above: mixed_groups, mean_inside: mixed_groups},
     ),

@@ -274,7 +274,7 @@ DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
-        check_run=lambda s: check_run(s),
+        check_run=check_run,
         mean=lambda s: "a mini-batch (policy_mini_batch_size prompts), all ranks and micro-batches together",
         phrases=PHRASES,
         forms=FORMS,

@@ -8,6 +8,7 @@ from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import masked, off_policy_mask, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
 from grpo_ref.explain.dialect_files import dialect_of
+from grpo_ref.explain.dialects.common.averages import whole_step
 from grpo_ref.explain.dialects.slime.kernels import (
     mismatch_weights,
     only_kept,
@@ -149,8 +150,8 @@ DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
-        check_run=lambda s: check_run(s),
-        mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+        check_run=check_run,
+        mean=whole_step,
         phrases=PHRASES,
         forms={
             token_mean_of_any: token_mean,

@@ -459,26 +459,6 @@ _ALL = (
         release="1.9.2",
     ),
     Trap(
-        "reward_weights: a completion without any score counts as reward 0",
-        lambda s, given: s.unscored_completions == "reward 0" and "reward_weights" in given,
-        "Until TRL 1.5.1, a completion for which every reward function returns None counts as reward 0 in the mean and std"
-        " of its group. TRL 1.6 and later exclude it.",
-        "TRL PR #5902",
-        {"reward_weights": [1.0, 0.5]},
-        {},
-        release="1.5.1",
-    ),
-    Trap(
-        "reward_weights: a completion without any score stops training",
-        lambda s, given: s.unscored_completions == "crash" and "reward_weights" in given,
-        "In TRL 0.20 and 0.21, training stops with \"'TrainerState' object is not subscriptable\" if every reward function"
-        " returns None for a completion. Let one function return a number.",
-        "TRL PR #3669, PR #3936",
-        {"reward_weights": [1.0, 0.5]},
-        {},
-        release="0.21.0",
-    ),
-    Trap(
         "temperature does not reach the loss",
         lambda s, given: not s.logits_are_divided_by_temperature and s.temperature != 1.0,
         "Until TRL 0.15, temperature (0.9 by default) is for sampling only. The loss has the log-probabilities of"
