@@ -115,6 +115,8 @@ def understood(
             )
         else:
             config[key] = _without_holes(key, value)
+    if forked:
+        holes |= _given_twice(dialect, config)
     slips = [
         f"{key!r} (did you mean {near!r}?)"
         for key, near in strangers.items()
@@ -130,6 +132,25 @@ def understood(
     if forked:
         unsure += _keys_of_forks(dialect, {key: keys[key] for key in strangers}, config)
     return Understood(config, unsure, without, strangers)
+
+
+def _given_twice(dialect: Dialect, config: dict[str, Any]) -> dict[str, Unknown]:
+    """Remove settings that two names give different values from the configuration, and return them as unknown.
+
+    A fork may use both names: Search-R1 samples `rollout.n_agent` completions and leaves `rollout.n` at 1.
+    """
+    names: dict[str, list[str]] = {}
+    for key in config:
+        names.setdefault(str(dialect.key(key)), []).append(key)
+    unknown = {}
+    for keys in names.values():
+        values = [config[key] for key in keys]
+        if any(value != values[0] for value in values):
+            why = f"{' and '.join(keys)} are names of one setting, with different values"
+            unknown[keys[0]] = Unknown(" or ".join(map(str, values)), why)
+            for key in keys:
+                del config[key]
+    return unknown
 
 
 def _replaces(dialect: Dialect, name: str, value: Any) -> bool:

@@ -127,3 +127,13 @@ def test_what_is_no_fork_of_this_family_is_refused(dialect, keys, message):
 
 def test_without_a_file_a_value_that_is_not_there_is_left_for_the_trainer_to_refuse():
     assert understood(VERL, {"algorithm.adv_estimator": "raft"}).config == {"algorithm.adv_estimator": "raft"}
+
+
+def test_a_setting_with_two_names_and_two_values_is_unknown():
+    """Search-R1 samples n_agent completions of each prompt and leaves verl's own n at 1."""
+    keys = {"rollout.n_agent": 16, "rollout.n": 1, "actor.clip_ratio": 0.2}
+    found = understood(DIALECTS["verl"], keys, forked=True)
+    assert found.config == {"actor.clip_ratio": 0.2}
+    assert (found.unsure[0].key, found.unsure[0].value.text) == ("rollout.n_agent", "16 or 1")
+    same = understood(DIALECTS["verl"], {"rollout.n_agent": 16, "rollout.n": 16}, forked=True)
+    assert same.unsure == []

@@ -534,7 +534,8 @@ def _of_inner(script: "Script", beside: Beside) -> Iterator[Launch]:
         for path in (word for word in map(str, command.words) if word.endswith(".py")):
             yield from _of_program(path, command.words, beside)
     for source in script.python:
-        yield from _of_script(read_python(source), beside)
+        if _reads(read_python, source):
+            yield from _of_script(read_python(source), beside)
 
 
 def _of_program(path: str, words: Sequence[Text], beside: Beside) -> Iterator[Launch]:
