@@ -81,5 +81,6 @@ def keys_beyond(dialect: Dialect) -> str:
 
 def aliases(dialect: Dialect) -> str:
     """Return a sentence that lists the other names of keys, or nothing."""
-    names = ", ".join(f"`{alias}` for `{key}`" for alias, key in dialect.keys.names.items())
+    others = {alias: key for alias, key in dialect.keys.names.items() if alias != key}
+    names = ", ".join(f"`{alias}` for `{key}`" for alias, key in others.items())
     return f"Other accepted names: {names}." if names else ""

@@ -380,8 +380,7 @@ def _is_said(dialect: Dialect, config: Mapping[str, Any], parts: tuple[str, ...]
 
 
 def _nearest(dialect: Dialect, key: str) -> str:
-    names = [*dialect.keys.defaults, *dialect.keys.names, *dialect.keys.harmless, *dialect.keys.inexpressible]
-    known = [name for name in names if name not in dialect.keys.behaviours]
+    known = [name for name in dialect.keys.names if name not in dialect.keys.behaviours]
     return next(iter(difflib.get_close_matches(key.split(".")[-1], known, n=1, cutoff=0.75)), "")
 
 

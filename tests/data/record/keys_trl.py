@@ -40,7 +40,9 @@ def main() -> int:
     command_line = {field.name for kind in (trl.ModelConfig, trl.ScriptArguments) for field in fields(kind)}
     problems = [f"{key}: not known" for key in sorted({*configured, *arguments, *command_line} - known)]
     given = {
-        DIALECT.key(key) or key: value for key, value in configured.items() if key not in DIALECT.keys.names
+        DIALECT.key(key) or key: value
+        for key, value in configured.items()
+        if DIALECT.keys.names.get(key, key) == key
     }
     for key, value in DIALECT.keys.defaults.items():
         if key not in OURS and given.get(key, MISSING) != value:
