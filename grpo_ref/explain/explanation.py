@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from grpo_ref.explain import Dialect, Explanation, Understood, explain, understood
 from grpo_ref.explain.description import NEGLIGIBLE, Part, span
+from grpo_ref.explain.dialect import COMPLETIONS
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.launch import Launch
 from grpo_ref.explain.schedule import Line, schedule
@@ -21,9 +22,23 @@ from grpo_ref.explain.understanding import (
 from grpo_ref.explain.version import choose_version
 from grpo_ref.recipes import Recipe
 
-LOSS = "loss = -Σ W (c s(r, A) - β d)"
-"""The four lines of `grpo_ref.loss` as one formula."""
 SIGNS = {"surrogate": "s", "advantage": "A", "aggregate": "W", "penalty": "d", "correction": "c"}
+NAMES = {
+    "surrogate": "the surrogate",
+    "advantage": "the advantage",
+    "aggregate": "the average",
+    "penalty": "the KL penalty",
+    "kl_coef": "the weight of the KL penalty",
+    "penalty_aggregate": "the average of the KL penalty",
+    "corrections": "the corrections",
+    "level": "the level of the ratio",
+    "keep": "the filter of groups",
+    "admit": "the filter of completions",
+    "reward": "the reward",
+    "bonus": "the entropy bonus",
+    COMPLETIONS: "the group size",
+}
+"""The parts of the objective as a reader calls them."""
 MOST_NAMED = 8
 """Largest number of unknown keys that are named without --all."""
 OWN_PROGRAM = "is a custom script. It may override settings that are not listed here."
@@ -220,8 +235,10 @@ def _unknown(told: Report, everything: bool) -> Iterator[Piece]:
     for path in told.launch.missing:
         yield Piece("note", f"{path} was not found. Whatever it sets is unknown.")
     for key, value, parts, _ in unsure:
-        depends = f" {', '.join(parts)} may differ from this report." if parts else ""
-        yield Piece("note", f"{key} = {value.text}: {value.why}.{depends}")
+        names = _in_a_row([NAMES.get(part, part) for part in parts])
+        depends = f" So {names} may differ from this report." if parts else ""
+        shown = key if value.text == key else f"{key} = {value.text}"
+        yield Piece("note", f"{shown}: {value.why}.{depends}")
     if strangers and everything:
         for key, near in strangers.items():
             nearest = f" The nearest key is {near}." if near else ""
@@ -232,8 +249,16 @@ def _unknown(told: Report, everything: bool) -> Iterator[Piece]:
         texts = [f"{key} (nearest: {near})" if near else key for key, near in strangers.items()]
         named = ", ".join(texts[:MOST_NAMED])
         more = f" and {len(strangers) - MOST_NAMED} more (--all lists them)" * (len(strangers) > MOST_NAMED)
-        keys = "1 key that" if len(strangers) == 1 else f"{len(strangers)} keys that"
-        yield Piece("note", f"The effect of {keys} {told.dialect.version} does not have: {named}{more}.")
+        keys = "this key" if len(strangers) == 1 else f"these {len(strangers)} keys"
+        effect = "its effect is" if len(strangers) == 1 else "their effects are"
+        yield Piece(
+            "note", f"{told.dialect.version} does not have {keys}, so {effect} unknown: {named}{more}."
+        )
+
+
+def _in_a_row(names: Sequence[str]) -> str:
+    """Join names as in a sentence: "the reward, the level and the average"."""
+    return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + [*names[-1:]])
 
 
 def _context(told: Report) -> Iterator[Piece]:
@@ -277,17 +302,24 @@ def trace(told: Report) -> Iterator[str]:
 
 def _formula(explanation: Explanation) -> Iterator[Piece]:
     yield Piece("heading", "the formula")
-    yield Piece("formula", LOSS if explanation.recipe.kl_coef else LOSS.replace(" - β d", ""))
+    yield Piece("formula", loss_formula(explanation.recipe))
     for part in explanation.parts:
         if part.name in SIGNS and part.equation:
             yield Piece("formula", part.equation, f"{part.name} {SIGNS[part.name]}")
+    yield Piece("note", "rᵢ is the reward of completion i, rₜ the probability ratio of token t.")
+
+
+def loss_formula(recipe: Recipe) -> str:
+    """Return the four lines of `grpo_ref.loss` as one formula, without the parts that the recipe does not have."""
+    surrogate = "c s(r, A)" if recipe.corrections else "s(r, A)"
+    return f"loss = -Σ W ({surrogate} - β d)" if recipe.kl_coef else f"loss = -Σ W {surrogate}"
 
 
 def _warnings(explanation: Explanation) -> Iterator[Piece]:
     count = len(explanation.traps)
     yield Piece("heading", f"{count} warning{'s' * (count != 1)}")
     for trap in explanation.traps:
-        differs = f"; without it the gradient on a typical batch differs by {trap.change:.0%}"
+        differs = f"; on a typical batch this changes the gradient by {trap.change:.0%}"
         seen = differs if trap.change > NEGLIGIBLE else ""
         yield Piece("trap", f"! {trap.name}{seen}")
         yield Piece("about", trap.text)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from xml.etree import ElementTree
 
-from grpo_ref.explain.explanation import LOSS, SIGNS, Report
+from grpo_ref.explain.explanation import SIGNS, Report, loss_formula
 from grpo_ref.render.maths import UnknownMaths, mathml
 
 SPECIAL = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
@@ -50,7 +50,7 @@ def document(told: Report) -> str:
       told: the report.
     """
     explanation = told.explanation
-    loss = LOSS if explanation.recipe.kl_coef else LOSS.replace(" - β d", "")
+    loss = loss_formula(explanation.recipe)
     equations = [loss, *(part.equation for part in explanation.parts if part.name in SIGNS and part.equation)]
     sentence = f"{told.dialect.version}: {explanation.paragraph}"
     return "\n".join([prose(sentence), "", *map(equation, equations)])

@@ -37,7 +37,7 @@ def test_the_sentence_comes_first_then_the_warnings():
     assert any(
         text.startswith("Every average is taken over each micro-batch of each process") for text in texts
     )
-    assert Piece("formula", "loss = -Σ W (c s(r, A) - β d)") in shown
+    assert Piece("formula", "loss = -Σ W (s(r, A) - β d)") in shown
     assert {piece.name for piece in shown if piece.kind == "formula"} == {
         *("", "surrogate s", "advantage A", "aggregate W", "penalty d"),
     }
@@ -49,7 +49,7 @@ def test_warnings_come_by_how_much_they_change_the_gradient():
     shown = found("trl", loss_type="dr_grpo")
     first, second = [piece.text for piece in shown if piece.kind == "trap"]
     assert first.startswith(
-        "! Dr. GRPO that still divides by the std; without it the gradient on a typical batch differs"
+        "! Dr. GRPO that still divides by the std; on a typical batch this changes the gradient"
     )
     assert second == "! A constant that nobody chose"
     place = [piece.kind for piece in shown].index("trap")
@@ -58,15 +58,15 @@ def test_warnings_come_by_how_much_they_change_the_gradient():
 
 
 def test_without_a_penalty_the_formula_has_none():
-    assert Piece("formula", "loss = -Σ W (c s(r, A))") in found("trl")
+    assert Piece("formula", "loss = -Σ W s(r, A)") in found("trl")
 
 
 def test_what_is_not_known_is_said_at_once():
     shown = found("trl", epsilon=HOLE, my_reward="x", bf16=True)
     notes = [piece.text for piece in shown if piece.kind == "note"]
     assert notes[:2] == [
-        "epsilon = $CLIP: $CLIP is not set in this file. surrogate may differ from this report.",
-        "The effect of 1 key that TRL 1.16.0 does not have: my_reward.",
+        "epsilon = $CLIP: $CLIP is not set in this file. So the surrogate may differ from this report.",
+        "TRL 1.16.0 does not have this key, so its effect is unknown: my_reward.",
     ]
     assert "1 other key of it does not touch the objective." in notes
     everything = [piece.text for piece in pieces(told("trl", beta=0.0, bf16=True), everything=True)]

@@ -49,7 +49,7 @@ def test_explain_knows_every_trainer_and_tells_mistakes(visit):
     page.check("#skip")
     page.click("#run")
     said(page, "Explained")
-    told = "does not have: actor.clip_ratio_hihg (nearest: clip_ratio_high)."
+    told = "unknown: actor.clip_ratio_hihg (nearest: clip_ratio_high)."
     assert told in " ".join(page.locator("#report p.note").all_inner_texts())
 
 

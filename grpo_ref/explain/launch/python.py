@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from grpo_ref.explain.launch.values import MOST_NODES, Unknown, flat
 
 CONFIG = "GRPOConfig"
-CONFIGS = (CONFIG, "GrpoConfig", "DAPOConfig", "LigerFusedLinearGRPOLoss")
-"""Endings of the names of configuration classes. The second and third are Tunix's, the last one is Liger's."""
+CONFIGS = (CONFIG, "GrpoConfig", "DAPOConfig", "LigerFusedLinearGRPOLoss", "rl.train.Config")
+"""Endings of the names of configuration classes: TRL's, two of Tunix, Liger's and the Tinker cookbook's."""
 BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -283,7 +283,7 @@ class _Reader:
         if bases:
             self.origins[node.name] = bases[0]
             self.names[f"class {node.name}"] = defaults
-        elif any(_dotted(each).endswith("dataclass") for each in _plain(node.decorator_list)):
+        elif any(_dotted(each).endswith(("dataclass", "chz")) for each in _plain(node.decorator_list)):
             self._keep_fields(node.name, defaults)
 
     def _keep_fields(self, name: str, defaults: Mapping[str, Any]) -> None:
@@ -381,17 +381,51 @@ class _Reader:
         """Return the configuration that a call makes. Each call is recorded once."""
         if not isinstance(node, ast.Call):
             return None
-        made_by = self._origin(node.func)
+        blueprint = self._blueprint(node)
+        made_by = blueprint or self._origin(node.func)
         if not made_by.endswith(CONFIGS):
             return None
         for config in self.configs:
             if config.line == node.lineno and config.made_by == made_by:
                 return config
         keys = dict(self.names.get(f"class {getattr(node.func, 'id', '')}", {}))
-        keys |= self._keywords(node)
+        keys |= self._of_blueprint(node) if blueprint else self._keywords(node)
+        for keyword in node.keywords:
+            if keyword.arg is not None and isinstance(keyword.value, ast.Call):
+                keys |= self._parts(keyword.arg, keyword.value)
         config = Config(made_by, keys, node.lineno)
         self.configs.append(config)
         return config
+
+    def _blueprint(self, node: ast.Call) -> str:
+        """Return the class in `chz.Blueprint(Config).apply({...})`, or ""."""
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "apply"):
+            return ""
+        inner = node.func.value
+        if not (isinstance(inner, ast.Call) and inner.args and self._origin(inner.func) == "chz.Blueprint"):
+            return ""
+        return self._origin(inner.args[0])
+
+    def _of_blueprint(self, node: ast.Call) -> dict[str, Any]:
+        """Return the keys of a blueprint, with those of the objects among its values."""
+        value = self._value(node.args[0]) if node.args else None
+        if not isinstance(value, dict):
+            self.notes.append(f"Line {node.lineno}: the keys of the blueprint are not known here.")
+            return {}
+        written = node.args[0]
+        if isinstance(written, ast.Dict):
+            for key, item in zip(written.keys, written.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(item, ast.Call):
+                    value = value | self._parts(str(key.value), item)
+        return value
+
+    def _parts(self, name: str, node: ast.Call) -> dict[str, Any]:
+        """Return the keywords of an object that is the value of a key, as dotted keys: `async_config.groups_per_batch`."""
+        return {
+            f"{name}.{keyword.arg}": self._value(keyword.value)
+            for keyword in node.keywords
+            if keyword.arg is not None
+        }
 
     def _keywords(self, node: ast.Call) -> dict[str, Any]:
         keys: dict[str, Any] = {}

@@ -695,16 +695,37 @@ def _configured(config: Config, script: PythonScript) -> Launch:
         if config.made_by
         else f"the dictionary in line {config.line}"
     )
-    keys = {**_set_by(trainer, config.made_by), **config.keys}
+    keys = {**_set_by(trainer, config.made_by), **_without_objects(trainer, config.keys)}
     own = ", ".join(script.own_trainers)
     cautions = [f"The script calls {own}, which is a class of its own. Its loss may differ."] if own else []
     return Launch(trainer, why, keys, notes=script.notes, cautions=cautions, is_sure=bool(trainer))
 
 
+def _without_objects(trainer: str, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a configuration class.
+
+    A key such as `async_config.groups_per_batch` is that of an object among the values. It is kept if the trainer knows
+    the group `async_config`, and then without the name of the group.
+    """
+    if not trainer:
+        return dict(keys)
+    known, groups = DIALECTS[trainer].keys.names, DIALECTS[trainer].keys.groups
+    plain = {key: value for key, value in keys.items() if "." not in key and key not in groups}
+    inner = {key.partition(".")[2]: value for key, value in keys.items() if key.partition(".")[0] in groups}
+    return plain | {key: value for key, value in inner.items() if key in known}
+
+
 def _set_by(trainer: str, made_by: str) -> Mapping[str, Any]:
-    """Return the keys that the choice of a trainer's configuration class sets."""
+    """Return the keys that the choice of a trainer's configuration class sets.
+
+    A value of `{unknown = "reason"}` marks a key that the class does not have, but other code of the launch sets.
+    """
     made = DIALECTS[trainer].program.classes if trainer else {}
-    return next((keys for pattern, keys in made.items() if re.fullmatch(pattern, made_by)), {})
+    keys = next((keys for pattern, keys in made.items() if re.fullmatch(pattern, made_by)), {})
+    return {
+        key: Unknown(key, value["unknown"]) if isinstance(value, dict) else value
+        for key, value in keys.items()
+    }
 
 
 READERS = {

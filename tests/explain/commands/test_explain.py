@@ -124,10 +124,10 @@ def test_every_dialect_is_named_in_the_help():
 def test_a_key_that_nobody_knows_is_named_and_a_slip_passes_on_request():
     result = run("trl", "my_key=1", "epsilon=0.3")
     assert result.exit_code == 0
-    assert "The effect of 1 key that TRL 1.16.0 does not have: my_key." in result.output
+    assert "TRL 1.16.0 does not have this key, so its effect is unknown: my_key." in result.output
     slip = run("trl", "epsilonn=0.1", "beta=0.1", "--skip-unknown")
     assert slip.exit_code == 0
-    assert "does not have: epsilonn (nearest: epsilon)." in slip.output
+    assert "unknown: epsilonn (nearest: epsilon)." in slip.output
 
 
 def test_an_entropy_bonus_is_told():

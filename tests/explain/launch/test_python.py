@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grpo_ref.explain.launch.python import read_notebook, read_python
+from grpo_ref.explain.launch.reading import launches
 from grpo_ref.explain.launch.values import Unknown
 
 SCRIPT = """
@@ -237,3 +238,44 @@ GRPOTrainer(args=GRPOConfig(beta=0.04))
 )
 def test_a_trainer_of_the_script_itself_is_named(call, own):
     assert read_python(OWN_TRAINER.format(call=call)).own_trainers == own
+
+
+CONFIG_OF_TINKER = """
+import chz
+from tinker_cookbook.rl import train
+
+@chz.chz
+class CLIConfig:
+    group_size: int = 16
+
+def builder(env, group_size): ...
+
+cli = chz.entrypoint(CLIConfig)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "group_size"),
+    [
+        (
+            "train.Config(max_tokens=9, dataset_builder=builder(env='gsm8k', group_size=cli.group_size))",
+            16,
+        ),
+        (
+            "chz.Blueprint(train.Config).apply({'dataset_builder': builder(env='gsm8k', group_size=4)})",
+            4,
+        ),
+    ],
+)
+def test_the_group_size_of_a_tinker_script_is_that_of_its_dataset_builder(call, group_size):
+    (launch,) = launches(f"{CONFIG_OF_TINKER}\nconfig = {call}\n", "train.py")
+    assert launch.trainer == "tinker"
+    assert launch.keys["group_size"] == group_size
+
+
+def test_the_group_size_of_a_tinker_script_is_unknown_if_its_dataset_builder_is_made_elsewhere():
+    call = "train.Config(dataset_builder=data, loss_fn='ppo')"
+    text = f"{CONFIG_OF_TINKER}\nfrom envs import data\nconfig = {call}\n"
+    (launch,) = launches(text, "train.py")
+    assert launch.keys["loss_fn"] == "ppo"
+    assert isinstance(launch.keys["group_size"], Unknown)

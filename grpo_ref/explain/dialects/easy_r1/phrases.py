@@ -12,5 +12,5 @@ PHRASES: Mapping[Kernel, Phrase] = {
     penalized: "KL {kl_coef} ({penalty}, summed over tokens) subtracted from the reward, then {scores}",
     returned_with_penalty: "rewards less KL {kl_coef} ({penalty}) of the token and those after it"
     "<, discounted by {gamma}>, whitened over the batch (REINFORCE++)",
-    mean_between: "only groups with a mean reward between {low} and {high}",
+    mean_between: "only groups whose mean score is between {low} and {high}",
 }
