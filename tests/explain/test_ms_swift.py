@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from grpo_ref.explain.dialects import ms_swift
+from grpo_ref.aggregation import token_mean
+from grpo_ref.explain.dialects import DIALECTS, liger, ms_swift
 from grpo_ref.explain.dialects.ms_swift.kernels import centered_then_scaled, overlong, penalized, scaled_up
 from grpo_ref.explain.dialects.ms_swift.losses import (
     by_token,
@@ -104,6 +105,24 @@ def test_a_configuration_becomes_a_recipe(config, parts):
     assert {name: ours[name] for name in parts} == parts
 
 
+@pytest.mark.parametrize("loss_type", ["grpo", "bnpo", "dr_grpo", "sapo"])
+def test_with_use_liger_kernel_the_loss_is_that_of_liger(loss_type):
+    ours = ms_swift.recipe(use_liger_kernel=True, loss_type=loss_type, overlong_filter=True)
+    # the arguments in `_prepare_liger_loss`, with ms-swift's defaults
+    theirs = liger.recipe(
+        loss_type=loss_type, beta=0.04, max_completion_length=512, sapo_temperature_neg=1.05
+    )
+    for part in ("level", "surrogate", "penalty", "kl_coef", "aggregate", "admit"):
+        assert getattr(ours, part) == getattr(theirs, part), part
+
+
+def test_before_4_0_liger_gets_no_level():
+    old = DIALECTS["ms_swift"].at("3.12.6")
+    assert old.recipe(use_liger_kernel=True, loss_type="dapo").aggregate == slot(token_mean)
+    with pytest.raises(ValueError, match=r"before ms-swift 4\.0, Liger's loss does not get"):
+        old.recipe(use_liger_kernel=True, importance_sampling_level="sequence")
+
+
 def test_a_flag_may_have_hyphens_and_a_loss_be_a_list_of_one():
     flags = {"loss-type": ["dapo"], "epsilon-high": 0.28, "deepspeed": "zero2"}
     assert ms_swift.recipe(**flags) == ms_swift.recipe(loss_type="dapo", epsilon_high=0.28)
@@ -122,7 +141,18 @@ REFUSED = {
     ),
     "a cap below 1": ({"delta": 0.9}, "delta: at 1 or below it takes the ratio 1 out of reach"),
     "a teacher": ({"teacher_model": "large"}, "A teacher's log-probabilities take part"),
-    "another library's loss": ({"use_liger_kernel": True}, "The loss is computed by a kernel of another"),
+    "a cap with Liger": (
+        {"use_liger_kernel": True, "delta": 2.0},
+        "delta: ms-swift refuses 2.0 with use_liger_kernel",
+    ),
+    "tokens by group with Liger": (
+        {"use_liger_kernel": True, "importance_sampling_level": "sequence_token"},
+        "importance_sampling_level: expected one of 'token', 'sequence'",
+    ),
+    "an average that was not read": (
+        {"use_liger_kernel": True, "loss_type": "dapo"},
+        "loss_type: 'dapo' with use_liger_kernel cannot be expressed here",
+    ),
 }
 
 

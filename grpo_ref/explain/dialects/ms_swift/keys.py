@@ -17,6 +17,7 @@ class Behaviour(NamedTuple):
       scales: the values of scale_rewards.
       is_limited: true if the penalty's log-ratio and its value have limits.
       checks_sampler: true if some combinations of the sampler's arguments are refused.
+      liger_arguments: true if Liger's loss gets the level, the temperatures of sapo and the weights for the sampler.
     """
 
     loss_types: tuple[str, ...] = ("grpo", "bnpo", "dr_grpo", "dapo", "cispo", "sapo", "real", "fipo")
@@ -24,6 +25,7 @@ class Behaviour(NamedTuple):
     scales: tuple[str | bool, ...] = ("group", "batch", "none", "gdpo")
     is_limited: bool = True
     checks_sampler: bool = True
+    liger_arguments: bool = True
 
 
 BEHAVIOUR = "behaviour"

@@ -94,7 +94,7 @@ def _build(s: Settings) -> Recipe:
         kl_coef=0.0 if in_reward else s.beta,
         aggregate=_aggregate(s),
         source=DIALECT.version,
-        admit=slot(ended_completions if s.overlong_filter else all_completions),
+        admit=slot(ended_completions if s.overlong_filter and not s.use_liger_kernel else all_completions),
         corrections=_corrections(s),
         penalty_aggregate=_token_mean(s) if s.loss_type == "real" and s.beta else None,
     )
@@ -209,16 +209,19 @@ def _future(s: Settings) -> Slot:
 
 
 def _penalty(s: Settings) -> Slot:
+    """Return k3. Liger limits neither the log-ratio nor the value, and weights only the surrogate."""
+    if s.use_liger_kernel:
+        return slot(k3)
     weights = () if s.loss_type == "real" else (*_sampler(s), *_fresh(s))
     limits = {"max_log_ratio": LARGEST, "max_value": 10.0} if behaviour_of(s).is_limited else {}
     return slot(weighed_k3, weights=weights) if weights else slot(k3, **limits)
 
 
 def _aggregate(s: Settings) -> Slot:
-    if s.loss_type in OVER_ALL:
+    if s.loss_type in OVER_ALL and not s.use_liger_kernel:
         steps = _or(s.gradient_accumulation_steps, 1) * s.sequence_parallel_size
         return slot(divided_again, steps=steps) if s.divides_twice and steps > 1 else slot(token_mean)
-    own = {"bnpo": _token_mean(s), "dr_grpo": slot(fixed_length)}
+    own = {"bnpo": _token_mean(s), "dr_grpo": slot(fixed_length)} | dict.fromkeys(OVER_ALL, slot(token_mean))
     return own.get(s.loss_type, slot(sequence_mean_token_mean))
 
 
@@ -235,7 +238,7 @@ DIALECT = dialect_of(
         check_run=check_run,
         mean=lambda s: (
             "the generation batch, all processes and micro-batches together"
-            if s.loss_type in ("dapo", "cispo", "fipo")
+            if s.loss_type in OVER_ALL and not s.use_liger_kernel
             else "each micro-batch of each process, and then over these"
         ),
         phrases=PHRASES,

@@ -40,6 +40,8 @@ def check(s: Settings) -> None:
     )
     _check_loss(s)
     _check_overlong(s)
+    if s.use_liger_kernel:
+        _check_liger(s)
 
 
 def check_run(s: Settings) -> None:
@@ -113,9 +115,37 @@ def _check_loss(s: Settings) -> None:
         )
 
 
+def _check_liger(s: Settings) -> None:
+    """Raise a ValueError for settings that ms-swift refuses with Liger's loss, or that cannot be expressed here."""
+    refused = {
+        "delta": s.delta is not None,
+        "sequence_parallel_size": s.sequence_parallel_size > 1,
+        "top_entropy_quantile": s.top_entropy_quantile < 1.0,
+        "off_policy_sequence_mask_delta": s.off_policy_sequence_mask_delta is not None,
+        "advantage_estimator": s.advantage_estimator != "grpo",
+    }
+    for key, is_refused in refused.items():
+        expect(not is_refused, f"{key}: ms-swift refuses {s[key]!r} with use_liger_kernel")
+    one_of("importance_sampling_level", s.importance_sampling_level, dict.fromkeys(("token", "sequence")))
+    expect(
+        s.loss_type in ("grpo", "bnpo", "dr_grpo", "sapo") or (s.loss_type != "fipo" and s.divides_twice),
+        f"loss_type: {s.loss_type!r} with use_liger_kernel cannot be expressed here",
+    )
+    is_handed_on = behaviour_of(s).liger_arguments or (
+        s.importance_sampling_level == "token"
+        and s.loss_type != "sapo"
+        and s.rollout_importance_sampling_mode is None
+    )
+    expect(
+        is_handed_on,
+        "use_liger_kernel: before ms-swift 4.0, Liger's loss does not get importance_sampling_level, the temperatures of"
+        " sapo and the weights for the sampler, which cannot be expressed here",
+    )
+
+
 def _check_overlong(s: Settings) -> None:
     expect(
-        not s.overlong_filter or s.loss_type not in OVER_ALL,
+        not s.overlong_filter or s.use_liger_kernel or s.loss_type not in OVER_ALL,
         f"overlong_filter: with loss_type={s.loss_type!r} the tokens of what was cut off stay in the number that"
         " is divided by; this reference refuses it, as here they are gone",
     )

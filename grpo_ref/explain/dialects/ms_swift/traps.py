@@ -75,7 +75,7 @@ TRAPS = (
     ),
     Trap(
         "rollout_importance_sampling_mode also weights the penalty",
-        lambda s, given: _corrects(s) and _in_loss(s),
+        lambda s, given: _corrects(s) and _in_loss(s) and not s.use_liger_kernel,
         "The whole loss of a token, including the penalty, is multiplied by the weight for the sampler's"
         " mismatch. Excluded tokens are not pulled to the reference. TRL adds the penalty afterwards.",
         "ms-swift grpo_trainer.py, _compute_loss_and_metrics",
@@ -94,7 +94,9 @@ TRAPS = (
     ),
     Trap(
         "gradient_accumulation_steps divides this loss a second time",
-        lambda s, given: s.divides_twice and s.loss_type in OVER_ALL and _steps(s) > 1,
+        lambda s, given: (
+            s.divides_twice and not s.use_liger_kernel and s.loss_type in OVER_ALL and _steps(s) > 1
+        ),
         "dapo, cispo and fipo divide by the tokens of the whole generation batch, and each micro-batch is"
         " divided by their number once more. With gradient_accumulation_steps=8 the step is an eighth of"
         " the mean over tokens, while grpo's has full size. Only Adam, or a limit of the gradient's norm,"
@@ -107,7 +109,9 @@ TRAPS = (
     Trap(
         "steps_per_generation divides this loss",
         lambda s, given: (
-            s.loss_type in OVER_ALL and (s.steps_per_generation or 1) > (s.gradient_accumulation_steps or 1)
+            s.loss_type in OVER_ALL
+            and not s.use_liger_kernel
+            and (s.steps_per_generation or 1) > (s.gradient_accumulation_steps or 1)
         ),
         "dapo, cispo and fipo divide by the tokens of the whole generation batch, also if it is cut into"
         " several steps. With steps_per_generation=8 and gradient_accumulation_steps=2, each step has a"
@@ -124,6 +128,15 @@ TRAPS = (
         "ms-swift grpo_trainer.py, _compute_loss_and_metrics",
         {"loss_type": "bnpo", "gradient_accumulation_steps": 4},
         {"loss_type": "bnpo"},
+    ),
+    Trap(
+        "overlong_filter has no effect with use_liger_kernel",
+        lambda s, given: s.use_liger_kernel and s.overlong_filter,
+        "The mask of truncated completions is applied in ms-swift's own loss. Liger's loss gets the mask of all"
+        " completions, so truncated ones are trained on.",
+        "ms-swift grpo_trainer.py, compute_liger_loss",
+        {"use_liger_kernel": True, "overlong_filter": True},
+        {"overlong_filter": True},
     ),
     Trap(
         "loss_type=dr_grpo still divides by the std",
@@ -224,7 +237,9 @@ TRAPS = (
     ),
     Trap(
         "overlong_filter keeps the denominator",
-        lambda s, given: s.overlong_filter and s.loss_type in ("grpo", "sapo", "dr_grpo"),
+        lambda s, given: (
+            s.overlong_filter and not s.use_liger_kernel and s.loss_type in ("grpo", "sapo", "dr_grpo")
+        ),
         "A mean over completions still counts the completions that overlong_filter excludes, as zeros."
         " The more there are, the smaller the step.",
         "ms-swift grpo_trainer.py, _compute_loss_and_metrics",
