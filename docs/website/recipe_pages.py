@@ -68,6 +68,7 @@ TITLES = {
     "reinforce_pp": "REINFORCE++",
     "reinforce_pp_baseline": "REINFORCE++ with baseline",
     "process_grpo": "GRPO with process rewards",
+    "maxrl": "MaxRL",
     "pass_at_k": "Pass@k training",
     "icepop": "IcePop",
     "decoupled_ppo": "Decoupled PPO",

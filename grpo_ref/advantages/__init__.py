@@ -25,6 +25,7 @@ from grpo_ref.advantages.group import (
     group_normalized,
     leave_one_out,
     length_weighted,
+    mean_scaled,
     normal_scores,
     ranked,
     raw_rewards,

@@ -5,7 +5,7 @@ Aᵢ = function of the rewards r of the G completions of one prompt,    rewards 
 
 import lazy_loader
 
-from grpo_ref.advantages.moments import deviations, divisor, reward_std, spread
+from grpo_ref.advantages.moments import deviations, divisor, group_mean, reward_std, spread
 from grpo_ref.arrays import MEMBERS, Array, array_namespace, at_least
 
 statistics = lazy_loader.load("statistics")  # imported when `normal_scores` first uses it
@@ -106,6 +106,53 @@ def leave_one_out(rewards: Array, *, keep_singletons: bool = False) -> Array:
     if size == 1:
         return rewards if keep_singletons else array_namespace(rewards).zeros_like(rewards)
     return group_centered(rewards) * (size / (size - 1))
+
+
+def mean_scaled(
+    rewards: Array, *, eps: float = 1e-6, keep_singletons: bool = False, keep_negative: bool = False
+) -> Array:
+    """Reward minus the group's mean, divided by that mean: MaxRL.
+
+        Aᵢ = (rᵢ - mean(r)) / (mean(r) + eps),    0 if mean(r) <= 0
+
+    With rewards of 0 and 1 and K > 0 of G completions right, a right completion gets G/K - 1 and a wrong one
+    -1: the gradient is the mean of ∇log π over the right completions, less its mean over all. The paper aims
+    at the first G terms of log p = -Σₖ (1 - p)ᵏ / k, that is at Σₖ pass@k / k. That needs -1 for each
+    completion of a group with none right. The paper's code and all trainers give 0 to such a group, and
+    have the first G - 1 terms in expectation.
+
+    Args:
+      rewards: (P, G), one row per prompt; meant for rewards that are not negative.
+      eps: added to the mean, in units of reward. The authors' code and SkyRL have 1e-6, prime-rl and the
+        paper have 0.
+      keep_singletons: if true, a group of one keeps its reward, as in SkyRL. If false, it gets 0, as in
+        prime-rl. The authors' code gives it r / eps.
+      keep_negative: if true, a negative mean is a divisor too, as in SkyRL and the authors' code. The worst
+        completion of such a group has the highest advantage. If false, the group gets 0, as in prime-rl.
+
+    Returns:
+      (P, G); each row sums to zero. A group of one gets 0, unless keep_singletons is true. A group with equal
+      rewards gets exactly 0.
+
+    Raises:
+      ValueError: if eps is negative.
+
+    Tajwar et al. 2026, Maximum likelihood reinforcement learning (arXiv:2602.02710); prime-rl
+    `MaxRLAlgorithm` (#2778), SkyRL `compute_maxrl_advantage`.
+
+    >>> import numpy as np
+    >>> mean_scaled(np.array([[1.0, 0.0, 0.0, 0.0]]), eps=0.0)
+    array([[ 3., -1., -1., -1.]])
+    """
+    if not eps >= 0.0:
+        raise ValueError(f"eps: expected a number >= 0, got {eps}")
+    if keep_singletons and rewards.shape[MEMBERS] == 1:
+        return rewards
+    xp = array_namespace(rewards)
+    mean = group_mean(rewards)
+    scale = mean + eps
+    counts = (scale != 0.0) if keep_negative else (mean > 0.0)
+    return xp.where(counts, deviations(rewards) / xp.where(counts, scale, 1.0), 0.0)
 
 
 def length_weighted(rewards: Array, lengths: Array, *, keep_singletons: bool = True) -> Array:

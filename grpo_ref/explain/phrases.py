@@ -53,6 +53,7 @@ PHRASES: Mapping[str, Phrase] = {
     "group_centered": "advantages centred within groups{group}, not divided by a std",
     "group_normalized": "advantages standardised within groups{group} (ddof {ddof}, ε {eps})",
     "leave_one_out": "a leave-one-out baseline within groups{group} (RLOO)",
+    "mean_scaled": "advantages centred within groups{group} and divided by the group's mean (MaxRL)",
     "length_weighted": "the length-weighted baseline of OPO within groups{group}",
     "ranked": "ranks within groups{group} as advantages (GOPO)",
     "normal_scores": "normal scores of the ranks within groups{group} as advantages",

@@ -15,6 +15,7 @@ from grpo_ref.advantages import (
     group_normalized,
     leave_one_out,
     length_weighted,
+    mean_scaled,
     normalized_then_summed,
     ranked,
     raw_rewards,
@@ -260,6 +261,13 @@ GOPO = replace(
     GRPO,
     advantage=slot(ranked),
     source="Choi et al. 2026, GOPO: Policy optimization using ranked rewards (arXiv:2602.03876)",
+)
+# The divisor is the group's mean, so rare successes count more. The same weight for every token, no KL
+# penalty. The parts other than the advantage are those of the authors' training runs.
+MAXRL = replace(
+    LITE_PPO,
+    advantage=slot(mean_scaled),
+    source="Tajwar et al. 2026, Maximum likelihood reinforcement learning (arXiv:2602.02710)",
 )
 # Only the best completion of a group has an advantage.
 PASS_AT_K = replace(GRPO, advantage=slot(best_of_group), source="Tang et al. 2025, pass@k (arXiv:2503.19595)")

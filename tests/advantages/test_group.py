@@ -1,5 +1,6 @@
 """Advantages from the group alone: hand-worked groups, in every library and precision."""
 
+from itertools import product
 from math import sqrt
 
 import numpy as np
@@ -14,6 +15,7 @@ from grpo_ref.advantages import (
     group_centered,
     leave_one_out,
     length_weighted,
+    mean_scaled,
     normal_scores,
     normalized_then_summed,
     ranked,
@@ -72,6 +74,30 @@ OTHERS = {
     "leave one out: equal rewards": (leave_one_out, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
     "leave one out: alone": (leave_one_out, [[2.0]], {}, [[0]]),
     "leave one out: alone, as verl has it": (leave_one_out, [[2.0]], {"keep_singletons": True}, [[2.0]]),
+    "mean scaled: one of four is right, G/K - 1 = 3 and -1": (
+        mean_scaled,
+        [[1, 0, 0, 0]],
+        {"eps": 0.0},
+        [[3, -1, -1, -1]],
+    ),
+    "mean scaled: three of four are right": (mean_scaled, [[1, 1, 1, 0]], {"eps": 0.0}, [[1 / 3] * 3 + [-1]]),
+    "mean scaled: eps is added to the mean, 1/4 + 1/4": (
+        mean_scaled,
+        [[1, 0, 0, 0]],
+        {"eps": 0.25},
+        [[1.5, -0.5, -0.5, -0.5]],
+    ),
+    "mean scaled: none is right": (mean_scaled, [[0, 0]], {"eps": 0.0}, [[0, 0]]),
+    "mean scaled: equal rewards": (mean_scaled, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
+    "mean scaled: a negative mean, as prime-rl has it": (mean_scaled, [[-1, 0]], {"eps": 0.0}, [[0, 0]]),
+    "mean scaled: (-1 + 1/2) / -1/2 and (0 + 1/2) / -1/2, as SkyRL has it": (
+        mean_scaled,
+        [[-1, 0]],
+        {"eps": 0.0, "keep_negative": True},
+        [[1, -1]],
+    ),
+    "mean scaled: alone": (mean_scaled, [[2.0]], {}, [[0]]),
+    "mean scaled: alone, as SkyRL has it": (mean_scaled, [[2.0]], {"keep_singletons": True}, [[2.0]]),
     "ranked: the order counts alone": (ranked, [[0.1, 30.0, 0.2]], {}, [[-2, 2, 0]]),
     "ranked: the two best share ranks 1 and 2 of four": (
         ranked,
@@ -166,3 +192,24 @@ def test_two_completions_are_plus_and_minus_one_with_the_population_std_alone():
     np.testing.assert_allclose(
         group_normalized(rewards, ddof=1, eps=0.0), np.array([[1, -1], [1, -1]]) / sqrt(2.0), rtol=1e-12
     )
+
+
+def test_mean_scaled_has_the_first_terms_of_the_logarithm():
+    """d/dp Σ (1 - (1 - p)ᵏ) / k = Σ (1 - p)ᵏ⁻¹, for k = 1 to G - 1 with G = 4: 1 + 0.7 + 0.49.
+
+    A completion is right with probability p = 0.3. Its score d log π / dp is 1/p if it is right, and
+    -1/(1 - p) if not. The mean over all groups of four is exact: there are 16.
+    """
+    p = 0.3
+    groups = np.array(list(product([0.0, 1.0], repeat=4)))
+    probability = np.where(groups == 1.0, p, 1.0 - p).prod(-1)
+    score = np.where(groups == 1.0, 1.0 / p, -1.0 / (1.0 - p))
+    gradient = (mean_scaled(groups, eps=0.0) * score).mean(-1)
+    np.testing.assert_allclose(probability @ gradient, 1.0 + 0.7 + 0.49, rtol=1e-12)
+    with_every_group = np.where(groups.any(-1), gradient, -score.mean(-1))
+    np.testing.assert_allclose(probability @ with_every_group, 1.0 + 0.7 + 0.49 + 0.343, rtol=1e-12)
+
+
+def test_mean_scaled_refuses_a_negative_eps():
+    with pytest.raises(ValueError, match=r"eps: expected a number >= 0, got -1\.0"):
+        mean_scaled(np.ones((1, 2)), eps=-1.0)

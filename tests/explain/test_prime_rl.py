@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from grpo_ref import policy_loss
+from grpo_ref.advantages import mean_scaled
 from grpo_ref.explain.dialects import prime_rl
 from grpo_ref.explain.dialects.prime_rl.kernels import (
     gated_groups,
     length_penalized,
     of_any_advantage,
-    over_the_mean,
     probability_gated,
     symmetrically_gated,
 )
@@ -43,12 +43,12 @@ PARTS = {
         {f"{ALGO}.length_penalty.num_turns_weight": 0.5},
         {"advantage": "length_penalized(output=0.25)"},
     ),
-    "max_rl": ({f"{ALGO}.type": "max_rl"}, {"advantage": "over_the_mean"}),
+    "max_rl": ({f"{ALGO}.type": "max_rl"}, {"advantage": "mean_scaled(eps=0.0)"}),
     "a source with its own algorithm and a gate": (
         {"orchestrator": {"train": {"source": [{"algo": {"type": "max_rl"}} | GATE]}}},
         {
-            "advantage": "over_the_mean",
-            "keep": "gated_groups(scores=over_the_mean, ranges=((-0.1, 0.1)))",
+            "advantage": "mean_scaled(eps=0.0)",
+            "keep": "gated_groups(scores=mean_scaled(eps=0.0), ranges=((-0.1, 0.1)))",
         },
     ),
     "two sources that agree": (
@@ -147,12 +147,6 @@ def test_what_is_left_out_is_pulled_back_all_the_same():
     np.testing.assert_allclose(term.slope, -0.2 * log(2.0), rtol=1e-12)
 
 
-def test_max_rl_divides_by_the_mean():
-    """A mean of 1/4 makes 3 and -1 of 1 and 0; a mean of 0 or less makes nothing of anything."""
-    rewards = np.array([[1.0, 0.0, 0.0, 0.0], [1.0, -1.0, -1.0, 1.0]])
-    assert over_the_mean(rewards).tolist() == [[3.0, -1.0, -1.0, -1.0], [0.0] * 4]
-
-
 def test_the_penalty_for_length_is_a_share_of_the_mean_reward():
     """Mean 1/2: the longer loses 1/8, the shorter half of that; 7/8 and -1/16 around their mean."""
     found = length_penalized(np.array([[1.0, 0.0]]), np.array([[8, 4]]))
@@ -171,7 +165,7 @@ def test_a_completion_at_its_groups_mean_is_taken_out():
 
 
 def test_a_gate_looks_at_advantages():
-    scores = slot(over_the_mean)
+    scores = slot(mean_scaled, eps=0.0)
     rewards = np.array([[1.0, 0.9], [1.0, 0.0]])
     found = gated_groups(rewards, np.ones((2, 2)), scores=scores, ranges=((-0.1, 0.1), (5.0, 6.0)))
     assert found.tolist() == [False, True]

@@ -24,7 +24,6 @@ from grpo_ref.explain.dialects.skyrl.kernels import (
     groups_with_a_std,
     kept_inside,
     kl_cov_of_scaled,
-    mean_scaled,
     micro_batch_token_mean,
     normalized_with_padding,
     of_what_is_left,
@@ -183,13 +182,6 @@ def test_a_mean_over_micro_batches_leaves_the_rest_out():
     np.testing.assert_allclose(micro_batch_token_mean(MASK, rows=3), expected)
     by_two = MASK * np.array([1 / 8, 1 / 4])[:, None, None]
     np.testing.assert_allclose(micro_batch_token_mean(MASK, rows=2), by_two)
-
-
-def test_a_rare_success_counts_more():
-    np.testing.assert_allclose(
-        mean_scaled(np.array([[1.0, 0.0, 0.0, 0.0]])), [[3.0, -1.0, -1.0, -1.0]], rtol=1e-5
-    )
-    np.testing.assert_array_equal(mean_scaled(np.array([[0.5]])), [[0.5]])
 
 
 def test_the_padding_counts_in_the_mean():

@@ -66,7 +66,7 @@ BORDERS = {
     ),
     "maxrl comes on 2026-03-29": (
         *(algorithm(advantage_estimator="maxrl"), "advantage"),
-        {"2026-02": REFUSED, "2026-03": "mean_scaled"},
+        {"2026-02": REFUSED, "2026-03": "mean_scaled(eps=1e-06, keep_singletons=True, keep_negative=True)"},
     ),
     "importance_sampling comes on 2026-02-05": (
         *(algorithm(policy_loss_type="importance_sampling"), "surrogate"),

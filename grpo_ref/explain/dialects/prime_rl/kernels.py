@@ -84,25 +84,6 @@ def _pulled(log_ratio: Array, advantages: Array, kept: Array, pull: float) -> Te
     return Term(value=gain - pull * log_ratio**2, slope=gain - 2.0 * pull * log_ratio)
 
 
-def over_the_mean(rewards: Array) -> Array:
-    """Subtract the group's mean from the reward and divide by that mean (MaxRL).
-
-        A = (r - mean(r)) / mean(r),    0 where the mean is not positive
-
-    Args:
-      rewards: (P, G), one row per prompt.
-
-    Returns:
-      (P, G) advantages; each row sums to zero.
-
-    prime-rl `MaxRLAlgorithm` (arXiv:2602.02710).
-    """
-    xp = array_namespace(rewards)
-    mean = xp.mean(rewards, axis=MEMBERS, keepdims=True)
-    counts = mean > 0.0
-    return xp.where(counts, group_centered(rewards) / xp.where(counts, mean, 1.0), 0.0)
-
-
 def length_penalized(rewards: Array, lengths: Array, *, output: float = 0.25) -> Array:
     """Reduce the reward of longer completions, in units of the group's mean reward.
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from grpo_ref.advantages import group_centered
+from grpo_ref.advantages import group_centered, mean_scaled
 from grpo_ref.aggregation import token_mean
 from grpo_ref.explain.dialect import Objective
 from grpo_ref.explain.dialect_files import dialect_of
@@ -13,7 +13,6 @@ from grpo_ref.explain.dialects.prime_rl.kernels import (
     length_penalized,
     length_weights,
     of_any_advantage,
-    over_the_mean,
     probability_gated,
     symmetrically_gated,
 )
@@ -65,7 +64,7 @@ def _build(s: Settings) -> Recipe:
 
 def _advantage(settings: Mapping[str, Any]) -> Slot:
     if settings["algo.type"] == "max_rl":
-        return slot(over_the_mean)
+        return slot(mean_scaled, eps=0.0)
     weights = length_weights(settings)
     return slot(length_penalized, output=weights["output"]) if weights else slot(group_centered)
 

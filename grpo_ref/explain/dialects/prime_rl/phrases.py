@@ -6,7 +6,6 @@ from grpo_ref.explain.dialects.prime_rl.kernels import (
     gated_groups,
     length_penalized,
     of_any_advantage,
-    over_the_mean,
     probability_gated,
     symmetrically_gated,
 )
@@ -18,7 +17,6 @@ PULL = (
 PHRASES: Mapping[Kernel, Phrase] = {
     probability_gated: f"DPPO's mask by total variation, {{low}}/{{high}}{PULL}",
     symmetrically_gated: f"the plain ratio, 0 where a probability has moved by more than {{threshold}}{PULL}",
-    over_the_mean: "advantages centred within groups{group} and divided by the group's mean (MaxRL)",
     length_penalized: "advantages centred within groups{group}, length penalised by {output} of the mean"
     " reward",
     of_any_advantage: "completions with advantage 0 dropped",

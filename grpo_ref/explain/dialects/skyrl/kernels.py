@@ -4,8 +4,6 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.advantages import group_centered
-from grpo_ref.advantages.moments import group_mean
 from grpo_ref.aggregation import token_mean
 from grpo_ref.arrays import (
     BATCH,
@@ -85,27 +83,6 @@ def micro_batch_token_mean(mask: Array, *, rows: int) -> Array:
 
 
 # ---- advantages ----------------------------------------------------------------------------------
-
-
-def mean_scaled(rewards: Array, *, eps: float = 1e-6) -> Array:
-    """Subtract the group's mean from the reward and divide by that mean (MaxRL).
-
-        Aᵢ = (rᵢ - mean(r)) / (mean(r) + eps)
-
-    A rare success counts more than with a standard deviation. The mean should not be negative.
-
-    Args:
-      rewards: (P, G), one row per prompt; a group of one keeps its reward.
-      eps: added to the mean, in units of reward.
-
-    Returns:
-      (P, G) advantages.
-
-    SkyRL `compute_maxrl_advantage`.
-    """
-    if rewards.shape[MEMBERS] == 1:
-        return rewards
-    return group_centered(rewards) / (group_mean(rewards) + eps)
 
 
 def normalized_with_padding(rewards: Array, mask: Array, *, scores: Slot) -> Array:

@@ -3,7 +3,7 @@
 from math import inf, nan
 from typing import Any
 
-from grpo_ref.advantages import discounted, group_centered, group_normalized, leave_one_out
+from grpo_ref.advantages import discounted, group_centered, group_normalized, leave_one_out, mean_scaled
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
@@ -21,7 +21,6 @@ from grpo_ref.explain.dialects.skyrl.kernels import (
     groups_with_a_std,
     kept_inside,
     kl_cov_of_scaled,
-    mean_scaled,
     micro_batch_token_mean,
     normalized_with_padding,
     normalized_with_padding_after_penalty,
@@ -54,7 +53,7 @@ ESTIMATORS = {
     "grpo": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
     "rloo": slot(leave_one_out),
     "reinforce++": slot(discounted),
-    "maxrl": slot(mean_scaled),
+    "maxrl": slot(mean_scaled, eps=1e-6, keep_singletons=True, keep_negative=True),
 }
 PENALTIES = {
     "k1": slot(k1),

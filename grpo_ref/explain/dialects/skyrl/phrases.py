@@ -14,7 +14,6 @@ from grpo_ref.explain.dialects.skyrl.kernels import (
     groups_with_a_std,
     kept_inside,
     kl_cov_of_scaled,
-    mean_scaled,
     micro_batch_token_mean,
     normalized_with_padding,
     normalized_with_padding_after_penalty,
@@ -51,7 +50,6 @@ PHRASES: Mapping[Kernel, Phrase] = {
     without_outliers: _outliers,
     of_what_is_left: "{part}, over the tokens whose ratio to the sampler is {within}",
     # advantages
-    mean_scaled: "advantages centred within groups{group} and divided by the group's mean (MaxRL)",
     penalized: "KL {kl_coef} ({penalty}, summed over tokens) subtracted from the reward, then {scores}",
     returned_with_penalty: "rewards less KL {kl_coef} ({penalty}) of the token and those after it"
     "<, discounted by {gamma}>, whitened over the batch (REINFORCE++)",
