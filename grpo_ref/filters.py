@@ -103,6 +103,32 @@ def ended_completions(ended: Array) -> Array:
     return ended
 
 
+def trained_tokens(turn_ids: Array, mask: Array) -> Array:
+    """Keep the tokens that the policy wrote in an episode with tools: the mask that the loss needs.
+
+        trained = mask and (turn id >= 0)
+
+    The environment's tokens, such as the result of a tool, were not sampled from the policy. Their
+    log-probabilities have no part in the policy gradient, and they must not count in the aggregation.
+
+    Args:
+      turn_ids: (P, G, T) number of the policy's turn from 0; -1 on the environment's tokens and on padding.
+      mask: (P, G, T) 1 on all tokens of the episode, the environment's included or not.
+
+    Returns:
+      (P, G, T) True on the tokens to train on.
+
+    verl calls this mask `response_mask`, TRL `tool_mask` (with `completion_mask`), SkyRL and OpenRLHF
+    `loss_mask` and `action_mask`.
+
+    >>> import numpy as np
+    >>> turn_ids = np.array([[[0, -1, 1, -1]]])    # call, tool, answer, padding
+    >>> trained_tokens(turn_ids, np.array([[[1, 1, 1, 0]]]))
+    array([[[ True, False,  True, False]]])
+    """
+    return is_set(mask) & (turn_ids >= 0)
+
+
 def first_of_equals(tokens: Array, mask: Array) -> Array:
     """Keep the first of equal completions in a group (duplicate rejection).
 

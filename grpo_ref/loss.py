@@ -25,7 +25,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import BATCH, TOKENS, Array, array_namespace, batch_sum, is_set, masked_mean, where_mask
+from grpo_ref.arrays import (
+    BATCH,
+    TOKENS,
+    Array,
+    array_namespace,
+    batch_sum,
+    check_same_shape,
+    is_set,
+    masked_mean,
+    where_mask,
+)
+from grpo_ref.filters import trained_tokens
 from grpo_ref.listing import unknown
 from grpo_ref.metrics import approx_kl, clip_fractions, effective_sample_size, ratio_extremes
 from grpo_ref.recipes import Recipe
@@ -179,6 +190,10 @@ def policy_loss_from_rewards(
     weights: Array | None = None,
     step_rewards: Array | None = None,
     step_ends: Array | None = None,
+    turn_ids: Array | None = None,
+    turn_rewards: Array | None = None,
+    anchor_states: Array | None = None,
+    group_ids: Array | None = None,
     **inputs: Any,
 ) -> PolicyLoss:
     """Apply a whole recipe: from the rewards of a batch to the loss and its gradient.
@@ -195,6 +210,12 @@ def policy_loss_from_rewards(
       tokens: (..., P, G, T) token ids; a recipe that rejects duplicates reads them.
       components, weights: (..., P, G, C) rewards per criterion and their (C,) weights, for GDPO.
       step_rewards, step_ends: (..., P, G, T) rewards of steps and where steps end, for process supervision.
+      turn_ids: (..., P, G, T) for completions of several turns: the number of the policy's turn from 0, and
+        -1 on tokens that the environment wrote and on padding. The environment's tokens are masked out of
+        the loss in every recipe, but they count in the length that the reward and `ended` see.
+      turn_rewards, anchor_states: (..., P, G, K) the reward after each turn, and an integer for the state in
+        which it began, for GiGPO and MT-GRPO.
+      group_ids: (..., P, G) integers for advantages that compare by id, such as `normalized_by_id`.
       inputs: further arguments of `policy_loss`: old_log_probs, ref_log_probs and so on.
 
     Returns:
@@ -211,7 +232,8 @@ def policy_loss_from_rewards(
     """
     recipe = recipe_of(recipe)
     given = {"ended": ended, "tokens": tokens, "components": components, "weights": weights}
-    given |= {"step_rewards": step_rewards, "step_ends": step_ends}
+    given |= {"step_rewards": step_rewards, "step_ends": step_ends, "turn_ids": turn_ids}
+    given |= {"turn_rewards": turn_rewards, "anchor_states": anchor_states, "group_ids": group_ids}
     arrays = as_arrays(log_probs=log_probs, rewards=rewards, mask=mask, **given)
     extra = as_arrays(**{name: x for name, x in inputs.items() if name not in ("metrics", "validate")})
     if group_size is not None:
@@ -225,6 +247,9 @@ def policy_loss_from_rewards(
     budget = arrays["mask"].shape[TOKENS] if max_length is None else max_length
     if arrays["ended"] is None:
         arrays["ended"] = lengths < budget
+    if arrays["turn_ids"] is not None:  # what the environment wrote is not trained on
+        check_same_shape(turn_ids=arrays["turn_ids"], mask=present)
+        present = trained_tokens(arrays["turn_ids"], present)
     batch = SimpleNamespace(**arrays | {"mask": present}, lengths=lengths, max_length=budget)
 
     # 1. Which groups take part, and which completions (or tokens) of these?

@@ -92,6 +92,10 @@ class Completions:
       step_rewards: (..., P, G, T) the reward of the step that ends at a token, for process supervision. None
         unless the recipe reads it.
       step_ends: (..., P, G, T) True where a step ends.
+      turn_ids: (..., P, G, T) number of the policy's turn from 0, and -1 on padding. None unless the recipe
+        reads it.
+      turn_rewards: (..., P, G, K) the reward after each turn.
+      anchor_states: (..., P, G, K) an integer for the state in which a turn began.
     """
 
     prompts: Array
@@ -105,6 +109,9 @@ class Completions:
     max_length: int
     step_rewards: Array | None = None
     step_ends: Array | None = None
+    turn_ids: Array | None = None
+    turn_rewards: Array | None = None
+    anchor_states: Array | None = None
 
     @property
     def lengths(self) -> Array:

@@ -10,7 +10,7 @@ from package_map import KERNELS
 from grpo_ref import RECIPES, slot
 from grpo_ref.recipes import Slot
 
-SHARED = ("grpo_ref.advantages.moments",)
+SHARED = ("grpo_ref.advantages.moments", "grpo_ref.advantages.turn_axis")
 """Modules of arithmetic that kernels share; their functions are no parts of a recipe."""
 
 

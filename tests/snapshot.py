@@ -129,6 +129,12 @@ def everything() -> SimpleNamespace:
     made |= {name: rng.random(shape) for name in ("noise", "correction", "step_rewards")}
     made |= {"entropies": -(np.exp(every[2]) * every[2]).sum(-1), "step_ends": rng.random(shape) < 0.4}
     made |= {"top_log_probs": every[2][..., :3], "top_old_log_probs": every[1][..., :3]}
+    made |= {"turn_ids": np.where(made["mask"] > 0.0, rng.integers(-1, 2, shape), -1)}
+    made |= {
+        "turn_rewards": rng.random((*shape[:-1], 2)),
+        "anchor_states": rng.integers(0, 2, (*shape[:-1], 2)),
+    }
+    made |= {"group_ids": rng.integers(0, 3, shape[:-1])}
     made |= {"components": components, "weights": weights, "rewards": components @ weights}
     made |= {"advantages": rng.normal(size=shape), "ended": rng.random(shape[:-1]) < 0.7}
     made |= {"all_log_probs": every[2], "ref_all_log_probs": every[0], "gradient": every[2], "max_norm": 2.0}

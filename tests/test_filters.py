@@ -10,6 +10,7 @@ from grpo_ref.filters import (
     first_of_equals,
     mixed_groups,
     pass_rate_between,
+    trained_tokens,
 )
 
 # rewards of one group -> whether its members differ
@@ -42,3 +43,9 @@ def test_filters_of_completions(asarray):
     asarray.check(first_of_equals(tokens, mask), [[True, False, True, False]])
     ended = asarray(np.array([[True, False]]))
     assert ended_completions(ended) is ended
+
+
+def test_tokens_of_the_environment_are_not_trained_on(asarray):
+    """A call, the tool's answer, an answer, and padding whose turn id is that of a token."""
+    turn_ids, mask = asarray(np.array([[[0, -1, 1, 1]]])), asarray(np.array([[[1, 1, 1, 0]]]))
+    asarray.check(trained_tokens(turn_ids, mask), [[[True, False, True, False]]])

@@ -276,6 +276,10 @@ def inputs():
         "all_log_probs": all_log_probs,
         "ref_all_log_probs": ref_all_log_probs,
         "tokens": generator.integers(0, 5, shape),
+        "turn_ids": generator.integers(-1, 2, shape),
+        "turn_rewards": generator.integers(0, 4, (*shape[:-1], 2)) / 4,
+        "anchor_states": generator.integers(0, 2, (*shape[:-1], 2)),
+        "group_ids": generator.integers(0, 3, shape[:-1]),
     }
 
 

@@ -1,5 +1,7 @@
 """The ways to call the library: recipes by name, lists, flat batches, rewards, and a history of training."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,12 +15,14 @@ from grpo_ref import (
     iter_train,
     policy_loss,
     policy_loss_from_rewards,
+    slot,
     train,
 )
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.loop import prepare
 from grpo_ref.learning.policies.table import TABLE
-from grpo_ref.learning.rollout import sample, with_steps
+from grpo_ref.learning.rollout import sample, with_steps, with_turns
+from grpo_ref.rewards import soft_overlong
 
 RNG = np.random.default_rng(0)
 SHAPE = (3, 4, 5)
@@ -80,6 +84,44 @@ def test_rewards_by_hand():
     assert result.loss == -0.125
 
 
+def test_tokens_of_the_environment_have_no_part_in_any_loss():
+    """Dr. GRPO again: the tool wrote the second token, and the budget is still 2."""
+    result = policy_loss_from_rewards(
+        [[[-1.0, -2.0], [-1.0, -0.5]]],
+        [[1.0, 0.0]],
+        [[[1, 1], [1, 1]]],
+        recipe="dr_grpo",
+        turn_ids=[[[0, -1], [0, 1]]],
+    )
+    np.testing.assert_allclose(result.gradient, [[[-0.125, 0.0], [0.125, 0.125]]])
+    with pytest.raises(ValueError, match=r"expected one common shape, got turn_ids \(3, 4, 2\), mask"):
+        policy_loss_from_rewards(
+            LOG_PROBS, REWARDS, MASK, recipe="grpo", turn_ids=np.zeros((3, 4, 2), int), **INPUTS
+        )
+
+
+def test_the_tools_tokens_count_in_the_length_but_not_in_the_mean():
+    """DAPO, budget 4, buffer 1: 4 tokens cost 1 of the reward, the tool's included, and 3 tokens nothing.
+
+    Rewards 2 - 1 and 0 give plus and minus 1/√2; the mean is over the 4 tokens that the policy wrote.
+    """
+    DAPO_4 = replace(
+        DAPO, reward=slot(soft_overlong, buffer=0.25, weight=1.0), advantage=slot(group_normalized, eps=0.0)
+    )
+    arrays = np.zeros((1, 2, 4)), np.array([[2.0, 0.0]]), np.array([[[1, 1, 1, 1], [1, 1, 1, 0]]])
+    turn_ids = np.array([[[0, -1, -1, 1], [0, -1, 1, -1]]])
+    result = policy_loss_from_rewards(*arrays, recipe=DAPO_4, max_length=4, turn_ids=turn_ids)
+    push = 0.25 / np.sqrt(2.0)
+    np.testing.assert_allclose(result.gradient, [[[-push, 0, 0, -push], [push, 0, push, 0]]])
+
+
+def test_recipes_of_agents_ask_for_what_they_read():
+    with pytest.raises(ValueError, match="mt_grpo needs `turn_rewards`, but none was given"):
+        policy_loss_from_rewards(
+            LOG_PROBS, REWARDS, MASK, recipe="mt_grpo", turn_ids=np.where(MASK, 0, -1), **INPUTS
+        )
+
+
 def test_a_group_of_equal_rewards_is_filtered_out_of_dapos_denominator():
     """The second group has equal rewards: its 16 tokens count neither above nor below."""
     result = policy_loss_from_rewards(LOG_PROBS, REWARDS, MASK, recipe="dapo", max_length=100, **INPUTS)
@@ -96,7 +138,7 @@ def test_every_recipe_from_rewards_is_what_training_computes(name):
     """On completions of a task: `policy_loss_from_rewards` against the training loop's preparation."""
     recipe, task = RECIPES[name], TASKS["arithmetic"]()
     params = np.stack([task.ref_logits, task.ref_logits + 0.1])
-    batch = with_steps(task, sample(task, params, prompts=3, group_size=4, seed=1))
+    batch = with_turns(with_steps(task, sample(task, params, prompts=3, group_size=4, seed=1)))
     visited = TABLE.at(params, 1.0).visit(task, batch.prompts, batch.states, batch.tokens)
     ready = prepare(task, recipe, batch, recipe.keep(batch), visited, visited)
     shape = batch.tokens.shape
@@ -120,6 +162,9 @@ def test_every_recipe_from_rewards_is_what_training_computes(name):
         weights=batch.weights,
         step_rewards=batch.step_rewards,
         step_ends=batch.step_ends,
+        turn_ids=batch.turn_ids,
+        turn_rewards=batch.turn_rewards,
+        anchor_states=batch.anchor_states,
         **inputs,
     )
     np.testing.assert_array_equal(result.loss, expected.loss)

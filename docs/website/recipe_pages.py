@@ -70,6 +70,8 @@ TITLES = {
     "process_grpo": "GRPO with process rewards",
     "maxrl": "MaxRL",
     "pass_at_k": "Pass@k training",
+    "gigpo": "GiGPO",
+    "mt_grpo": "MT-GRPO",
     "icepop": "IcePop",
     "decoupled_ppo": "Decoupled PPO",
 }

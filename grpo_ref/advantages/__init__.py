@@ -6,7 +6,9 @@
 | `batch`     | (..., P, G), with a mean or a scale taken from the whole batch                     |
 | `criteria`  | from several criteria, (..., P, G, C), each normalized before they are summed      |
 | `per_token` | (..., P, G, T), whitened over the tokens, discounted, or from the rewards of steps |
+| `turns`     | (..., P, G, T), one per turn of an agent; or (..., P, G), of groups by their ids    |
 | `moments`   | means and standard deviations, which the others share                             |
+| `turn_axis` | returns and means over turns, which `turns` and trainers share                     |
 
 The divisor of the standard deviation (`ddof`), the epsilon (`eps`) and the advantage of a group of one
 (`keep_singletons`) are arguments, because public trainers disagree about all three.
@@ -31,3 +33,13 @@ from grpo_ref.advantages.group import (
     raw_rewards,
 )
 from grpo_ref.advantages.per_token import discounted, normalized_twice, step_suffix_sums, whitened
+from grpo_ref.advantages.turns import (
+    centered_by_id,
+    discounted_over_turns,
+    gigpo,
+    gigpo_over_turns,
+    mt_grpo,
+    mt_grpo_first_turn,
+    normalized_by_id,
+    turn_returns,
+)

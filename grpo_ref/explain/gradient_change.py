@@ -82,12 +82,18 @@ def _typical(group_size: int) -> SimpleNamespace:
 
     tops = np.log(rng.dirichlet(np.ones(TOPS + 1), mask.shape)[..., :TOPS].clip(1e-6))
     components = np.stack([rewards, lengths < TOKENS], axis=-1).astype(float)
+    # Two turns: the first half of each completion in one state, the second half in one of two states.
+    second = np.arange(TOKENS) >= lengths[..., None] // 2
+    states = np.stack([np.zeros(shape), rng.random(shape) < 0.5], axis=-1).astype(int)
     return SimpleNamespace(
         rewards=rewards,
         components=components,
         weights=np.array([1.0, 0.0]),
         step_rewards=mask * rewards[..., None],
         step_ends=mask,
+        turn_ids=np.where(mask > 0.0, second.astype(int), -1),
+        turn_rewards=np.stack([np.zeros(shape), rewards], axis=-1),
+        anchor_states=states + np.array([0, 1]),
         lengths=lengths.astype(float),
         ended=lengths < TOKENS,
         max_length=TOKENS,

@@ -69,6 +69,11 @@ PHRASES: Mapping[str, Phrase] = {
     "normalized_twice": "advantages standardised within groups{group} and again over all tokens of the batch",
     "discounted": "token returns discounted by {gamma} and whitened over the batch (REINFORCE++)",
     "step_suffix_sums": "process rewards standardised and summed over the steps to come",
+    "gigpo": "advantages of episodes{scale:False=, centred|, standardised} within groups{group}, plus {step_weight}"
+    " times those of turns from the same state, discounted by {gamma} per turn (GiGPO)",
+    "gigpo_over_turns": "advantages of episodes{scale:False=, centred|, standardised} over the turns of a group,"
+    " plus {step_weight} times those of turns from the same state, discounted by {gamma} per turn (GiGPO)",
+    "mt_grpo": "advantages of the outcome and of each turn's own reward, standardised within groups{group} (MT-GRPO)",
     # aggregations
     "token_sum": "summed over tokens",
     "token_mean": "mean over all tokens",

@@ -34,7 +34,7 @@ def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState |
         "keep": recipe.keep.kernel is all_groups,
         "admit": recipe.admit.kernel is all_completions,
         "reward": "states" not in recipe.reward.reads,
-        "advantage": not {"states", "step_rewards"} & {*recipe.advantage.reads},
+        "advantage": not {"states", "step_rewards", "turn_ids"} & {*recipe.advantage.reads},
         **usual_loss(recipe),
         "entropy_coef": no_bonus,
         "entropy_target": config.entropy_target == 0.0,

@@ -30,7 +30,7 @@ from grpo_ref.learning.optim import clip_by_norm
 from grpo_ref.learning.policies.policy import Actor, PolicyKind
 from grpo_ref.learning.policies.table import TABLE, Visited, gather_states, pull_back
 from grpo_ref.learning.prompts import prompt_probs
-from grpo_ref.learning.rollout import draw, redraw, with_steps
+from grpo_ref.learning.rollout import draw, redraw, with_steps, with_turns
 from grpo_ref.learning.state import (
     TrainState,
     Update,
@@ -275,14 +275,18 @@ def prepare(
     """
     # Rejected groups and completions (DAPO's overlong filtering, for one) keep their rewards: these may enter
     # the statistics of the advantages. Their tokens enter neither the loss nor its denominator.
-    taking_part = kept[..., None] & recipe.admit(batch)
+    if "turn_ids" in recipe.reads:
+        batch = with_turns(batch)
+    admitted = recipe.admit(batch)
+    if admitted.ndim < batch.mask.ndim:  # per completion
+        admitted = admitted[..., None]
     shaped = replace(batch, rewards=recipe.reward(batch))
     if "step_rewards" in recipe.advantage.reads:
         shaped = with_steps(task, shaped)
     return Prepared(
         completions=batch,
         advantages=recipe.advantage(shaped),
-        mask=(batch.mask & taking_part[..., None]).astype(np.float64),
+        mask=(batch.mask & kept[..., None, None] & admitted).astype(np.float64),
         old_log_probs=old.log_probs,
         ref_log_probs=ref.log_probs,
     )

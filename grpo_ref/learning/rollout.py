@@ -98,6 +98,20 @@ def with_steps(task: Task, batch: Completions) -> Completions:
     return replace(batch, step_rewards=rewards, step_ends=ends)
 
 
+def with_turns(batch: Completions) -> Completions:
+    """Return the batch with its turns, for recipes of agents: a completion of these tasks is one turn.
+
+    The turn has the completion's reward, and its anchor state is the state of the automaton at the start.
+    """
+    xp = array_namespace(batch.mask)
+    return replace(
+        batch,
+        turn_ids=xp.where(batch.mask, 0, -1),
+        turn_rewards=batch.rewards[..., None],
+        anchor_states=batch.states[..., :1],
+    )
+
+
 def _token_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Return zeros of shape (..., T), laid out in memory with T first.
 

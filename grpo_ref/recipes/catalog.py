@@ -10,12 +10,14 @@ from grpo_ref.advantages import (
     batch_scaled,
     best_of_group,
     discounted,
+    gigpo,
     gpg,
     group_centered,
     group_normalized,
     leave_one_out,
     length_weighted,
     mean_scaled,
+    mt_grpo,
     normalized_then_summed,
     ranked,
     raw_rewards,
@@ -271,6 +273,27 @@ MAXRL = replace(
 )
 # Only the best completion of a group has an advantage.
 PASS_AT_K = replace(GRPO, advantage=slot(best_of_group), source="Tang et al. 2025, pass@k (arXiv:2503.19595)")
+
+# ---- the turns of an agent -----------------------------------------------------------------------
+
+# The advantage of the episode plus that of the turn among turns that began in the same state. The same weight
+# for every token, and a small KL penalty, as in the scripts of verl-agent.
+GIGPO = replace(
+    GRPO,
+    advantage=slot(gigpo, step_weight=1.0, gamma=0.95),
+    kl_coef=0.01,
+    aggregate=slot(token_mean),
+    source="Feng et al. 2025, GiGPO, eq. 8 (arXiv:2505.10978)",
+)
+# The advantage of the outcome plus that of the turn's own reward. The same weight for every token, no KL
+# penalty.
+MT_GRPO = replace(
+    GRPO,
+    advantage=slot(mt_grpo),
+    aggregate=slot(token_mean),
+    kl_coef=0.0,
+    source="Zeng et al. 2025, MT-GRPO (arXiv:2505.11821)",
+)
 
 # ---- a sampler that is not quite the learner -----------------------------------------------------
 

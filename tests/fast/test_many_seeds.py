@@ -76,7 +76,7 @@ USUAL = {
     and recipe.keep == GRPO.keep
     and recipe.admit == GRPO.admit
     and not recipe.corrections
-    and "step_rewards" not in recipe.reads
+    and not {"step_rewards", "turn_ids"} & recipe.reads
 } | {
     "overlong": replace(
         GRPO, reward=slot(soft_overlong, buffer=0.5), surrogate=slot(clipped, clip_high=0.05)

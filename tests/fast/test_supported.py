@@ -27,6 +27,7 @@ UNUSUAL = {
     "admit: train_many does not support ended_completions": (RECIPES["book_cispo"], {}),
     "level: train_many does not support sequence_mean_level": (RECIPES["gspo"], {}),
     "advantage: train_many does not support step_suffix_sums": (RECIPES["process_grpo"], {}),
+    "advantage: train_many does not support gigpo": (RECIPES["gigpo"], {}),
     "surrogate: train_many does not support cispo": (RECIPES["cispo"], {}),
     "penalty: train_many does not support k2": (replace(GRPO, penalty=slot(k2)), {}),
     "penalty: train_many does not support k3(max_value=10.0)": (

@@ -5,7 +5,16 @@ import pytest
 
 from grpo_ref import DAPO
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.rollout import draw, draw_prompts, prompt_edges, redraw, rollout, sample, with_steps
+from grpo_ref.learning.rollout import (
+    draw,
+    draw_prompts,
+    prompt_edges,
+    redraw,
+    rollout,
+    sample,
+    with_steps,
+    with_turns,
+)
 from grpo_ref.tasks.arithmetic import arithmetic
 from grpo_ref.tasks.bandit import bandit, bandit_with
 from grpo_ref.tasks.names import names
@@ -76,6 +85,15 @@ def test_a_task_judges_the_steps_of_its_completions():
     assert batch.tokens[0, 0].tolist() == [1, 3, 10, 0]
     assert batch.step_ends[0, 0].tolist() == [True, True, True, False]
     assert batch.step_rewards[0, 0].tolist() == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_a_completion_of_a_task_is_one_turn_from_its_first_state():
+    task = arithmetic()
+    batch = sample(task, task.ref_logits[None], prompts=3, group_size=2, seed=3)
+    turns = with_turns(batch)
+    np.testing.assert_array_equal(turns.turn_ids, np.where(batch.mask, 0, -1))
+    np.testing.assert_array_equal(turns.turn_rewards, batch.rewards[..., None])
+    np.testing.assert_array_equal(turns.anchor_states[..., 0], task.starts[batch.prompts][..., None] + [0, 0])
 
 
 def test_without_a_verdict_on_steps_a_completion_is_one_step():
