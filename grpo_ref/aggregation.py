@@ -35,8 +35,7 @@ def token_mean(mask: Array, *, eps: float = 0.0) -> Array:
         W = m / (Σ m + eps),    the sum over all tokens of the batch
 
     Long completions, and prompts with long completions, count more. This is verl's and TRL's form of DAPO's
-    loss. The paper (eq. 8 and 12) divides by the tokens of each group instead, so that every prompt counts
-    the same.
+    loss. The paper divides by the tokens of each group instead (`group_token_mean`).
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
@@ -45,11 +44,37 @@ def token_mean(mask: Array, *, eps: float = 0.0) -> Array:
     Returns:
       (P, G, T) weights that sum to 1, or to 0 if no token is left.
 
-    verl "token-mean"; TRL "bnpo", and "dapo" if each generation batch is trained in one optimizer step. After
-    Yu et al. 2025, DAPO (arXiv:2503.14476).
+    verl "token-mean"; TRL "bnpo", and "dapo" if each generation batch is trained in one optimizer step.
     """
     mask = as_floating(mask)
     return mask / (at_least(array_namespace(mask).sum(mask, axis=BATCH, keepdims=True), 1.0) + eps)
+
+
+def group_token_mean(mask: Array, *, count_empty: bool = True) -> Array:
+    """Mean over the tokens of each group, then over the groups: DAPO's loss as the paper prints it.
+
+        W = m / (Σ m · P),    the sum over the tokens of the group, P the groups
+
+    Every prompt has the same weight. Within a group, every token has the same weight, so a long completion
+    counts more. In `token_mean` a prompt with long completions counts more as well. Two groups with answers
+    of 10 and of 1000 tokens have the weights 1/2 and 1/2 here, and 10/1010 = 0.0099 and 0.9901 there.
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+      count_empty: if true, P includes groups without tokens. If false, it does not.
+
+    Returns:
+      (P, G, T) weights that sum to 1 where every group has a token.
+
+    Yu et al. 2025, DAPO, eq. 8 and 12 (arXiv:2503.14476), where the divisor is the number of tokens of one
+    group and the mean over the prompts is outside; SkyRL "prompt_mean".
+    """
+    mask = as_floating(mask)
+    xp = array_namespace(mask)
+    tokens = xp.sum(mask, axis=(GROUP, TOKENS), keepdims=True)
+    counted = xp.ones_like(tokens) if count_empty else xp.astype(tokens > 0.0, mask.dtype)
+    groups = xp.sum(counted, axis=PROMPTS, keepdims=True)
+    return mask / (at_least(tokens, 1.0) * at_least(groups, 1.0))
 
 
 def kept_token_mean(mask: Array, correction: Array) -> Array:

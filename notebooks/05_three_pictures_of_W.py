@@ -34,6 +34,7 @@ from ipywidgets import interact
 from grpo_ref import GRPO, iter_train, slot
 from grpo_ref.aggregation import (
     fixed_length,
+    group_token_mean,
     sequence_mean_token_mean,
     sequence_mean_token_sum,
     token_mean,
@@ -117,6 +118,23 @@ weights_by_length({"sequence mean": grpo, "token mean": dapo, "constant": dr_grp
 # [`aggregation/token_mean`](../exercises/05_aggregation/02_token_mean.py) and
 # [`aggregation/fixed_length`](../exercises/05_aggregation/04_fixed_length.py);
 # [the aggregation](../docs/derivation/09_aggregation.md) derives what each of them pays for.
+#
+# ## One token mean, two denominators
+#
+# The pictures above have one group. With several prompts, the trainers and the paper of DAPO part. verl and TRL divide by the
+# tokens of the *batch*. The paper (equations 8 and 12) divides by the tokens of each *group*, and then takes the mean over
+# the prompts. Take two prompts: the answers to one have 10 tokens, the answers to the other have 1000.
+
+# %%
+lengths_of_prompts = np.array([[10, 10], [1000, 1000]])
+two_groups = (np.arange(1000) < lengths_of_prompts[..., None]).astype(float)
+for name, kernel in {"verl and TRL": token_mean, "DAPO's paper": group_token_mean}.items():
+    print(f"{name:13} weight of each prompt:", kernel(two_groups).sum((1, 2)).round(4))
+
+# %% [markdown]
+# In the paper every prompt has one vote. In the trainers every token of the batch has one vote, so the prompt with the short
+# answers is hardly heard. The papers of CISPO and GPG print the same formula as DAPO. You write it in
+# [`aggregation/group_token_mean`](../exercises/05_aggregation/06_group_token_mean.py).
 #
 # ## What it does to right and wrong answers
 #
@@ -257,7 +275,7 @@ print(how_far(guess_length, runs["sequence mean (GRPO)"][-1]["tokens if wrong"].
 # Those with `W`, which are rewarded now. The bias knows nothing of right and wrong, only of the sign of $A$.
 # </details>
 #
-# In the course: the three exercises above,
+# In the course: the four exercises above,
 # [`aggregation/completion_mask`](../exercises/05_aggregation/01_completion_mask.py) for what must be masked in the first place, and
 # [`aggregation/soft_overlong`](../exercises/05_aggregation/05_soft_overlong.py) for texts that the budget cuts. The laboratory has
 # tested the bias on more than this one task: [length_bias](../docs/experiments/README.md#length_bias).

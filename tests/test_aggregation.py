@@ -8,6 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from grpo_ref.aggregation import (
     fixed_length,
+    group_token_mean,
     kept_token_mean,
     sequence_mean_token_mean,
     sequence_mean_token_sum,
@@ -21,6 +22,7 @@ MASK = [[[1, 1, 1], [1, 0, 0], [0, 0, 0]]]
 WEIGHTS = {
     "token sum: one each": (token_sum, {}, [1, 1]),
     "token mean: four tokens": (token_mean, {}, [1 / 4, 1 / 4]),
+    "token mean of the only group: four tokens": (group_token_mean, {}, [1 / 4, 1 / 4]),
     "mean of means, the empty one counted: n = 3": (sequence_mean_token_mean, {}, [1 / 9, 1 / 3]),
     "mean of means, the empty one dropped: n = 2": (
         sequence_mean_token_mean,
@@ -57,7 +59,14 @@ def test_truth_values_and_integers_will_do_as_a_mask(kernel, settings, weights, 
     assert got.dtype == np.float64
 
 
-KERNELS = [token_sum, token_mean, sequence_mean_token_mean, sequence_mean_token_sum, fixed_length]
+KERNELS = [
+    token_sum,
+    token_mean,
+    group_token_mean,
+    sequence_mean_token_mean,
+    sequence_mean_token_sum,
+    fixed_length,
+]
 
 
 @pytest.mark.parametrize("count_empty", [True, False])
@@ -76,6 +85,40 @@ def test_a_budget_of_one_token_is_one_a_budget_of_none_is_refused(asarray):
     asarray.check(fixed_length(asarray([[[1]]]), 1), [[[1]]])
     with pytest.raises(ValueError, match="max_length: expected at least 1 token, got 0"):
         fixed_length(asarray([[[1]]]), 0)
+
+
+def answers(*lengths):
+    """Groups of one completion each, with these lengths."""
+    return (np.arange(max(lengths)) < np.array(lengths)[:, None, None]).astype(float)
+
+
+def test_short_answers_count_half_in_dapos_paper_and_a_hundredth_in_verl(
+    asarray,
+):
+    """Answers of 10 and 1000 tokens. By the group: 1/2 each. By the batch: 10/1010 and 1000/1010."""
+    mask = asarray(answers(10, 1000))
+    by_group, by_batch = (
+        asarray.to_numpy(kernel(mask)).sum((1, 2), dtype=np.float64)
+        for kernel in (group_token_mean, token_mean)
+    )
+    np.testing.assert_allclose(by_group, [0.5, 0.5], rtol=1e-6)
+    np.testing.assert_allclose(by_batch, [10 / 1010, 1000 / 1010], rtol=1e-6)
+    assert round(float(by_batch[0]), 4) == 0.0099
+
+
+def test_tokens_of_one_group_have_one_weight_whichever_completion_they_are_in(asarray):
+    """Four tokens in the first group, two in the second: 1/4 and 1/2, each halved by the two groups."""
+    mask = asarray([[[1, 1, 1], [1, 0, 0]], [[1, 0, 0], [1, 0, 0]]])
+    asarray.check(
+        group_token_mean(mask), [[[1 / 8, 1 / 8, 1 / 8], [1 / 8, 0, 0]], [[1 / 4, 0, 0], [1 / 4, 0, 0]]]
+    )
+
+
+def test_an_empty_group_counts_or_not(asarray):
+    """One of three groups has no token: the others have 1/3 each if it counts, and 1/2 each if not."""
+    mask = asarray(answers(2, 1, 0))
+    asarray.check(group_token_mean(mask), [[[1 / 6, 1 / 6]], [[1 / 3, 0]], [[0, 0]]])
+    asarray.check(group_token_mean(mask, count_empty=False), [[[1 / 4, 1 / 4]], [[1 / 2, 0]], [[0, 0]]])
 
 
 THREE_AND_ONE = [[[1, 1, 1], [1, 0, 0]]]

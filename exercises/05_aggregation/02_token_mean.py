@@ -4,10 +4,10 @@
 
 A training step has one number per token that the model wrote, for example how well it did there,
 and needs one number for the whole batch: the average. But which one? The answers of the model, the
-completions, have different lengths. DAPO counts every token of the batch the same, so a completion
-of 1000 tokens counts a hundred times as much as one of 10. It was introduced because averaging each
-completion by itself makes the tokens of long answers count too little: neither good reasoning nor
-empty talk in them was learned from as it should be.
+completions, have different lengths. The token mean counts every token of the batch the same, so a
+completion of 1000 tokens counts a hundred times as much as one of 10. It was introduced because
+averaging each completion by itself makes the tokens of long answers count too little: neither good
+reasoning nor empty talk in them was learned from as it should be.
 
 ## Problem
 
@@ -48,7 +48,9 @@ Four tokens: (1 + 2 + 3 + 6) / 4. The two 99 are padding.
 
 This is verl's default, `token-mean`, and TRL's `loss_type="bnpo"`. TRL's `loss_type="dapo"` counts
 the tokens of a whole training step instead, which may consist of several batches. The function of
-this package gives the weights m / Σ m, to be multiplied by the values and summed.
+this package gives the weights m / Σ m, to be multiplied by the values and summed. The paper of
+DAPO, from which the trainers took this average, divides by the tokens of each group instead, see
+`aggregation/group_token_mean`.
 
 ## Grading
 
@@ -62,7 +64,7 @@ of them for the tests that pass, and all of them when every test passes.
 
 ## Source
 
-DAPO, eq. 12 (arXiv:2503.14476); verl `token-mean`.
+verl `token-mean`; TRL `bnpo`; after DAPO (arXiv:2503.14476).
 
 ## See also
 

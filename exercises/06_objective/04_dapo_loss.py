@@ -68,7 +68,9 @@ counts: -(1.2 + 1.28 - 1 - 0.8) / 4 · 0.9998.
 TRL's `loss_type="dapo"` does not filter groups. DAPO itself samples new prompts until the batch is
 full of groups that count. Trainers that do neither keep the tokens of the other groups in the
 number of tokens, so that their loss shrinks when the prompts become too easy or too hard.
-`policy_loss` of this package, with `recipe=DAPO`, begins after the advantages and the filter.
+`policy_loss` of this package, with `recipe=DAPO`, begins after the advantages and the filter. One
+divisor for the whole batch is the form of verl and TRL; the paper divides by the tokens of each
+group, see `aggregation/group_token_mean`.
 
 ## Grading
 

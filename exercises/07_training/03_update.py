@@ -77,7 +77,7 @@ of them for the tests that pass, and all of them when every test passes.
 
 ## Source
 
-Williams 1992, REINFORCE; DAPO, eq. 8 (arXiv:2503.14476), for the weights.
+Williams 1992, REINFORCE; verl `token-mean`, for the weights.
 
 ## See also
 

@@ -75,7 +75,7 @@ of them for the tests that pass, and all of them when every test passes.
 
 ## Source
 
-Yu et al. 2025, DAPO, eq. 8 (arXiv:2503.14476): the mean over the tokens of the batch.
+verl `token-mean`, for the mean over the tokens of the batch.
 
 ## See also
 

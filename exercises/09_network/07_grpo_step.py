@@ -100,9 +100,10 @@ The step is twice that.
 
 ## Notes
 
-The mean over the tokens of the batch is DAPO's, and TRL's default; the paper of GRPO takes it over
-each completion first, as in chapter 5. With several prompts, each has its own mean and std, and all
-tokens share one Σ m. In the first step on a batch every ρ is 1, and nothing is held.
+The mean over the tokens of the batch is verl's and TRL's default; the paper of GRPO takes it over
+each completion first, and the paper of DAPO over each group first, as in chapter 5. With several
+prompts, each has its own mean and std, and all tokens share one Σ m. In the first step on a batch
+every ρ is 1, and nothing is held.
 
 ## Grading
 
@@ -116,7 +117,7 @@ right; then up to half of them for the tests that pass, and all of them when eve
 
 ## Source
 
-Shao et al. 2024, GRPO, sec. 4.1 (arXiv:2402.03300); DAPO, eq. 8 (arXiv:2503.14476), for the mean.
+Shao et al. 2024, GRPO, sec. 4.1 (arXiv:2402.03300); verl `token-mean`, for the mean.
 
 ## See also
 

@@ -73,6 +73,7 @@ _LISTED = (
     Exercise("aggregation/sequence_mean", "easy", 1),
     Exercise("aggregation/fixed_length", "easy", 1),
     Exercise("aggregation/soft_overlong", "medium", 2),
+    Exercise("aggregation/group_token_mean", "easy", 1),
     Exercise("objective/grpo_objective", "hard", 3),
     Exercise("objective/grpo_loss", "hard", 3),
     Exercise("objective/grpo_gradient", "hard", 3),

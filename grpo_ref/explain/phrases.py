@@ -77,6 +77,7 @@ PHRASES: Mapping[str, Phrase] = {
     # aggregations
     "token_sum": "summed over tokens",
     "token_mean": "mean over all tokens",
+    "group_token_mean": "mean over the tokens of each group, then mean over groups",
     "kept_token_mean": "mean over the tokens that the correction keeps",
     "token_sum_over": "token sum divided by {tokens} tokens",
     "sequence_mean_token_mean": "token mean within each completion, then mean over completions",

@@ -136,7 +136,7 @@ PROBLEM = Problem(
         Mutant(
             "all tokens",
             _of(lambda v, m, n: v.sum() / max(m.sum(), 1)),
-            "It divides by the tokens of the batch: that is DAPO's average.",
+            "It divides by the tokens of the batch: that is the token mean of verl and TRL.",
         ),
         Mutant(
             "padded length",

@@ -110,7 +110,7 @@ PROBLEM = Problem(
         Mutant(
             "token mean",
             _of(lambda v, m: v.sum() / max(m.sum(), 1)),
-            "This gives every token the same weight, so long answers count more. It is DAPO's average.",
+            "This gives every token the same weight, so long answers count more. It is the token mean of verl and TRL.",
         ),
         Mutant(
             "empty ones left out",

@@ -88,7 +88,9 @@ PROBLEM = Problem(
         "DAPO used a budget of 20480 tokens with a ramp of 4096. Some texts write L_cache for the length at"
         " which the"
         " ramp begins; in the paper and in TRL it is the width. verl's ramp goes on falling beyond the"
-        " budget. The function of this package takes the width as a share of the budget."
+        " budget. The function of this package takes the width as a share of the budget. DAPO rewards a right answer"
+        " with +1 and a wrong one with -1. Where they earn 1 and 0, the penalty counts double, and a right answer"
+        " that uses the whole budget earns nothing; half of it has the effect that the paper means."
     ),
     kernel="grpo_ref.soft_overlong_punishment",
     source="DAPO, eq. 13 (arXiv:2503.14476); TRL `get_soft_overlong_punishment`.",

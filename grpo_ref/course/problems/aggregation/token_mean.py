@@ -1,4 +1,4 @@
-"""DAPO's average."""
+"""The mean over the tokens of the batch."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ PROBLEM = Problem(
         " and needs"
         " one number for the whole batch: the average. But which one? The answers of the model, the"
         " completions, have"
-        " different lengths. DAPO counts every token of the batch the same, so a completion of 1000 tokens"
+        " different lengths. The token mean counts every token of the batch the same, so a completion of 1000 tokens"
         " counts"
         " a hundred times as much as one of 10. It was introduced because averaging each completion by itself"
         " makes the tokens of long answers count too little: neither good reasoning nor empty talk in them"
@@ -65,10 +65,12 @@ PROBLEM = Problem(
     notes=(
         'This is verl\'s default, `token-mean`, and TRL\'s `loss_type="bnpo"`. TRL\'s `loss_type="dapo"` counts the'
         " tokens of a whole training step instead, which may consist of several batches. The function of"
-        " this package gives the weights m / Σ m, to be multiplied by the values and summed."
+        " this package gives the weights m / Σ m, to be multiplied by the values and summed. The paper of DAPO, from"
+        " which the trainers took this average, divides by the tokens of each group instead, see"
+        " `aggregation/group_token_mean`."
     ),
     kernel="grpo_ref.token_mean",
-    source="DAPO, eq. 12 (arXiv:2503.14476); verl `token-mean`.",
+    source="verl `token-mean`; TRL `bnpo`; after DAPO (arXiv:2503.14476).",
     hints=(
         "NaN times 0 is NaN. How do you leave out what the padding holds?",
         "np.where(mask > 0, values, 0) drops it; then sum, and divide by the number of tokens.",

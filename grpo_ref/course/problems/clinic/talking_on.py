@@ -142,7 +142,7 @@ PROBLEM = Problem(
         " probability above 0.9."
     ),
     notes="An issue of TRL (#6654) reports a fault of this kind in a released trainer.",
-    source="Yu et al. 2025, DAPO, eq. 8 (arXiv:2503.14476): the mean over the tokens of the batch.",
+    source="verl `token-mean`, for the mean over the tokens of the batch.",
     hints=(
         "Which tokens are in `mask`? Print it beside the tokens.",
         "The mask is computed, and then? Follow the name to the last line that reads it.",

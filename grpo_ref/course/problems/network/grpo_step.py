@@ -212,11 +212,11 @@ PROBLEM = Problem(
         "Logits may lie thousands apart: a softmax that does not take off the largest one first overflows."
     ),
     notes=(
-        "The mean over the tokens of the batch is DAPO's, and TRL's default; the paper of GRPO takes it over each"
-        " completion first, as in chapter 5. With several prompts, each has its own mean and std, and all tokens share"
+        "The mean over the tokens of the batch is verl's and TRL's default; the paper of GRPO takes it over each"
+        " completion first, and the paper of DAPO over each group first, as in chapter 5. With several prompts, each has its own mean and std, and all tokens share"
         " one Σ m. In the first step on a batch every ρ is 1, and nothing is held."
     ),
-    source="Shao et al. 2024, GRPO, sec. 4.1 (arXiv:2402.03300); DAPO, eq. 8 (arXiv:2503.14476), for the mean.",
+    source="Shao et al. 2024, GRPO, sec. 4.1 (arXiv:2402.03300); verl `token-mean`, for the mean.",
     hints=(
         "Imitation raises every log π by the weight m / Σ m. By what does this step raise the log π of a token? From"
         " there on the way to E and W is the same.",

@@ -148,7 +148,8 @@ PROBLEM = Problem(
         " groups that count. Trainers that do neither keep the tokens of the other groups in the number of"
         " tokens, so"
         " that their loss shrinks when the prompts become too easy or too hard. `policy_loss` of this package, with"
-        " `recipe=DAPO`, begins after the advantages and the filter."
+        " `recipe=DAPO`, begins after the advantages and the filter. One divisor for the whole batch is the form of verl"
+        " and TRL; the paper divides by the tokens of each group, see `aggregation/group_token_mean`."
     ),
     kernel="grpo_ref.policy_loss",
     source='Yu et al. 2025, DAPO (arXiv:2503.14476); TRL `loss_type="dapo"`, which does not filter groups.',

@@ -244,7 +244,7 @@ PROBLEM = Problem(
         Mutant(
             "token mean",
             _of(mean=lambda x, m: x.sum() / m.sum()),
-            "This averages over tokens: that is DAPO's loss.",
+            "This averages over the tokens of the batch: that is the token mean of verl and TRL.",
         ),
         Mutant("padded mean", _of(mean=lambda x, m: x.mean()), "The padding is in the mean."),
         Mutant(

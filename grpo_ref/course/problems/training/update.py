@@ -103,7 +103,7 @@ PROBLEM = Problem(
         "This is REINFORCE with advantages. On data that the policy has just written, GRPO and PPO take the same"
         " step: the ratio is 1 and nothing is clipped."
     ),
-    source="Williams 1992, REINFORCE; DAPO, eq. 8 (arXiv:2503.14476), for the weights.",
+    source="Williams 1992, REINFORCE; verl `token-mean`, for the weights.",
     hints=(
         "What is ∂J/∂ log π of one token, and what does raising log π of a token mean for the logits of its state?",
         "Each token adds w A (one-hot - π(· | state)) to the row of its state, with w = m / Σ m.",
