@@ -45,6 +45,7 @@ from grpo_ref.validation import (
     check_arrays,
     check_reference,
     check_shapes,
+    check_teacher,
     check_term,
     check_values,
     recipe_of,
@@ -78,6 +79,7 @@ def policy_loss(
     noise: Array | None = None,
     top_log_probs: Array | None = None,
     top_old_log_probs: Array | None = None,
+    teacher_log_probs: Array | None = None,
     max_length: int | None = None,
     group_size: int | None = None,
     validate: bool = False,
@@ -108,6 +110,8 @@ def policy_loss(
       noise: of the same shape, random numbers in [0, 1); few recipes read them.
       top_log_probs, top_old_log_probs: (..., P, G, T, K) log π and log πold of the K most likely tokens; few
         recipes read them.
+      teacher_log_probs: of the shape of log_probs, log-probabilities of the same tokens under a teacher;
+        needed if the recipe distills from one, as "opd" does.
       max_length: the generation budget in tokens, for a constant denominator. Default: T.
       group_size: G, if the arrays are flat: N completions, those of a group one after another.
       validate: if true, also check values: no NaN on completion tokens (mask 1), no log-probability above 0,
@@ -127,7 +131,7 @@ def policy_loss(
       | `approx_kl`              | KL between old and current policy, estimated in nats per token         |
       | `ess`                    | effective sample size, as a share of the tokens                        |
       | `ratio_min`, `ratio_max` | the extreme ratios after the level                                     |
-      | `kl`                     | mean of the penalty, in nats per token; only with a reference          |
+      | `kl`                     | mean of the penalty, in nats per token; only with its reference        |
 
     Raises:
       ValueError: if a shape does not fit, the recipe needs a reference or another field that is missing, the
@@ -146,8 +150,10 @@ def policy_loss(
             [ 0.125,  0.   ]]])
     """
     recipe = recipe_of(recipe)
-    names = _metrics_to_measure(metrics, has_reference=ref_log_probs is not None)
+    compared_with = teacher_log_probs if "teacher_log_probs" in recipe.penalty.reads else ref_log_probs
+    names = _metrics_to_measure(metrics, has_reference=compared_with is not None)
     check_reference(recipe, ref_log_probs)
+    check_teacher(recipe, teacher_log_probs)
     arrays = as_arrays(
         log_probs=log_probs,
         advantages=advantages,
@@ -159,6 +165,7 @@ def policy_loss(
         noise=noise,
         top_log_probs=top_log_probs,
         top_old_log_probs=top_old_log_probs,
+        teacher_log_probs=teacher_log_probs,
     )
     if group_size is not None:
         arrays = in_groups(arrays, group_size)
@@ -287,7 +294,7 @@ class Differentiated(NamedTuple):
     Attributes:
       losses: (..., P, G, T) the terms whose sum is the loss.
       gradient: (..., P, G, T) ∂loss/∂log_probs, exactly 0 on padding.
-      batch: with the log-ratio after the level, and the corrections.
+      batch: with the log-ratio after the level, the corrections, and the advantages that the surrogate read.
       gain: the Term of the surrogate.
       penalty: the Term of the penalty; 0 if it was not computed.
     """
@@ -327,6 +334,10 @@ def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True
         inside_limits = xp.astype((log_ratio >= low) & (log_ratio <= high), log_ratio.dtype)
         log_ratio = xp.clip(log_ratio, low, high)
     batch = replace(batch, log_ratio=log_ratio)
+
+    # On-policy distillation adds the teacher's share to the advantages of each token.
+    if recipe.distill is not None:
+        batch = replace(batch, advantages=recipe.distill(batch))
 
     # The corrections are constant weights (truncated importance sampling and the like). They multiply the
     # surrogate and not the penalty, as in TRL. A surrogate that reads the correction has applied it itself.
@@ -376,6 +387,7 @@ def batch_of(
     noise: Array | None = None,
     top_log_probs: Array | None = None,
     top_old_log_probs: Array | None = None,
+    teacher_log_probs: Array | None = None,
     max_length: int | None = None,
 ) -> Batch:
     """Check the shapes, fill in omitted arrays, and clear the padding, once for all parts of the recipe.
@@ -383,8 +395,8 @@ def batch_of(
     Args: as in `policy_loss`, log-probabilities in nats.
 
     Returns:
-      Batch of (..., P, G, T) arrays. The four log-probabilities and the advantages are 0 on padding. The
-      optional arrays (entropies, noise, top_log_probs and top_old_log_probs) are passed on unchanged.
+      Batch of (..., P, G, T) arrays. The five log-probabilities and the advantages are 0 on padding. The
+      other optional arrays (entropies, noise, top_log_probs and top_old_log_probs) are passed on unchanged.
 
     Raises:
       ValueError: if a shape does not fit, or there are fewer than three axes.
@@ -392,6 +404,7 @@ def batch_of(
     """
     optional = {"entropies": entropies, "noise": noise}
     optional |= {"top_log_probs": top_log_probs, "top_old_log_probs": top_old_log_probs}
+    optional["teacher_log_probs"] = teacher_log_probs
     optional = {name: array for name, array in optional.items() if array is not None}
     old = log_probs if old_log_probs is None else old_log_probs
     ref = log_probs if ref_log_probs is None else ref_log_probs
@@ -404,6 +417,8 @@ def batch_of(
     # Padding may be NaN, and 0 * NaN is NaN. So the padding is set to 0 here, once for all kernels.
     present = is_set(mask)
     log_probs, old, ref, rollout = (where_mask(present, x) for x in (log_probs, old, ref, rollout))
+    if "teacher_log_probs" in optional:
+        optional["teacher_log_probs"] = where_mask(present, optional["teacher_log_probs"])
     return Batch(
         log_probs=log_probs,
         old_log_probs=old,

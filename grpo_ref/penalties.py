@@ -199,6 +199,33 @@ def straight_through(
     return Term(value=estimator(log_probs, ref_log_probs).value, direct=log_probs - ref_log_probs)
 
 
+def to_teacher(log_probs: Array, teacher_log_probs: Array, *, estimator: Callable[..., Term] = k2) -> Term:
+    """An estimate of KL(πθ ‖ π_teacher) as a loss term: on-policy distillation without an advantage.
+
+        estimator(v),   v = log πθ - log π_teacher
+
+    On the policy's own tokens, the expected gradient depends on the estimator, as in the table above. With k2
+    it is that of the reverse KL. With k3 it is that of KL(π_teacher ‖ πθ). With k1 it is 0, and the teacher's
+    numbers do not enter the gradient at all.
+
+    Args:
+      log_probs, teacher_log_probs: (P, G, T) in nats; the teacher is constant with respect to θ.
+      estimator: a penalty of (log_probs, ref_log_probs), or such a part of a recipe. verl's
+        `distillation_loss.loss_mode` names it, k3 by default; TRL's `SDPOTrainer` has the gradient of k2,
+        AReaL's joint loss the gradient of k1.
+
+    Returns:
+      Term of (P, G, T) arrays, that of the estimator.
+
+    verl `compute_distillation_loss_reverse_kl_estimator`, with `use_policy_gradient=False`.
+
+    >>> import numpy as np
+    >>> to_teacher(np.log(np.array([0.5])), np.log(np.array([0.25]))).direct.round(3)    # log 2
+    array([0.693])
+    """
+    return estimator(log_probs=log_probs, ref_log_probs=teacher_log_probs)
+
+
 def no_penalty(log_probs: Array) -> Term:
     """No penalty, and no reference: the value and its derivative are 0.
 

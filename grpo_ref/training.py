@@ -18,7 +18,7 @@ from grpo_ref.history import History
 from grpo_ref.learning.arguments import check_arguments, check_metrics
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.loop import plain_loop
-from grpo_ref.learning.policies.policy import PolicyKind
+from grpo_ref.learning.policies.policy import Actor, PolicyKind
 from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.state import TrainState, Update
 from grpo_ref.learning.task import Task
@@ -37,6 +37,7 @@ def train(
     *,
     metrics: Collection[str] | None = None,
     policy: PolicyKind = TABLE,
+    teacher: Actor | None = None,
     **settings: Any,
 ) -> History:
     """Train policies on a task and return the history of the run.
@@ -46,6 +47,7 @@ def train(
       recipe: the algorithm, or its name in `RECIPES`.
       metrics: names of the metrics to record, as in ("reward",). Default: all.
       policy: the kind of policy: a table, or a network that `pretrain` has made.
+      teacher: as in `iter_train`.
       settings: fields of `TrainConfig`, as in seeds=4, updates=50. Default: the settings that suit the task.
 
     Raises:
@@ -66,7 +68,7 @@ def train(
     config = config_for(task, "table" if policy is TABLE else "", **settings)
     per_update: list[Mapping[str, Floats]] = []
     state = None
-    for update in iter_train(task, recipe, config, metrics=metrics, policy=policy):
+    for update in iter_train(task, recipe, config, metrics=metrics, policy=policy, teacher=teacher):
         per_update.append(update.metrics)
         state = update.state
     assert state is not None
@@ -82,6 +84,7 @@ def iter_train(
     *,
     metrics: Collection[str] | None = None,
     policy: PolicyKind = TABLE,
+    teacher: Actor | None = None,
 ) -> Iterator[Update]:
     """Train until config.updates updates are done, yielding after each.
 
@@ -102,6 +105,8 @@ def iter_train(
         reference policy.
       metrics: names of the metrics to compute, as in ("reward",). Default: all.
       policy: the kind of policy: a table, or a network that `pretrain` has made.
+      teacher: the policies to distill from, one for each run, as in TABLE.at(state.params, 1.0). Needed if
+        the recipe distills from a teacher, as "opd" does. It need not be of the same kind as the policy.
 
     Returns:
       An iterator of Update(metrics, state). The metrics, name -> (S,), are NumPy arrays, one number per run;
@@ -110,8 +115,8 @@ def iter_train(
 
     Raises:
       TypeError: if an argument is not of its type, as when two are swapped.
-      ValueError: if a metric is unknown, the state is of another policy, task or optimizer, or the network
-        does not fit the task.
+      ValueError: if a metric is unknown, the recipe needs a teacher and there is none, the state is of
+        another policy, task or optimizer, or the network does not fit the task.
       MemoryError: if a network is so large that the machine could not hold an update.
       FloatingPointError: after an update that leaves parameters which are not finite, as when the learning
         rate is too large, or, on the CPU, if a network's weights are so large that numbers inside it
@@ -125,14 +130,14 @@ def iter_train(
     (4,)
     """
     recipe = recipe_of(recipe) if isinstance(recipe, str) else recipe
-    check_arguments(task, recipe, config, state, policy)
+    check_arguments(task, recipe, config, state, policy, teacher)
     # An update frees large arrays. Returning this memory to the system and fetching it again took a third of
     # the time of a run.
     keep_freed_memory()
     if metrics is None:
-        return plain_loop(task, recipe, config, state, policy)
+        return plain_loop(task, recipe, config, state, policy, teacher=teacher)
     wanted = check_metrics(task, metrics)
     small = policy is TABLE and task.transitions.shape[1] <= LARGEST_VOCABULARY
     if small and set(wanted) <= set(fast_metrics(task)) and not why_not(task, recipe, config, state):
         return train_many(task, recipe, config, state, metrics=wanted)
-    return plain_loop(task, recipe, config, state, policy, wanted)
+    return plain_loop(task, recipe, config, state, policy, wanted, teacher)

@@ -52,9 +52,10 @@ class Batch:
     | `noise`             | (..., P, G, T)    | random numbers in [0, 1)                               |
     | `top_log_probs`     | (..., P, G, T, K) | log π of the K most likely tokens                      |
     | `top_old_log_probs` | (..., P, G, T, K) | log π of these K tokens under the old policy           |
+    | `teacher_log_probs` | (..., P, G, T)    | log π under the teacher of a distillation              |
     | `correction`        | (..., P, G, T)    | the product of the recipe's corrections                |
 
-    The four from `entropies` to `top_old_log_probs` are None if omitted. `batch_of` sets `log_ratio` to
+    The five from `entropies` to `teacher_log_probs` are None if omitted. `batch_of` sets `log_ratio` to
     log_probs - old_log_probs. `differentiate` replaces it by the level's result, within the recipe's limits.
     The parts read this result. `differentiate` also sets `correction`.
     """
@@ -71,6 +72,7 @@ class Batch:
     noise: Array | None = None
     top_log_probs: Array | None = None
     top_old_log_probs: Array | None = None
+    teacher_log_probs: Array | None = None
     correction: Array = 1.0
 
 

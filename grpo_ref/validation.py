@@ -35,9 +35,19 @@ def recipe_of(recipe: object) -> Recipe:
 
 def check_reference(recipe: Recipe, ref_log_probs: Array | None) -> None:
     """Raise a ValueError if the recipe has a penalty and no reference was given."""
-    if ref_log_probs is None and recipe.kl_coef != 0.0:
+    to_teacher = "teacher_log_probs" in recipe.penalty.reads
+    if ref_log_probs is None and recipe.kl_coef != 0.0 and not to_teacher:
         raise ValueError(
             f"ref_log_probs: this recipe has kl_coef={recipe.kl_coef} and needs a reference policy"
+        )
+
+
+def check_teacher(recipe: Recipe, teacher_log_probs: Array | None) -> None:
+    """Raise a ValueError if the recipe distills from a teacher and the teacher's numbers are missing."""
+    if teacher_log_probs is None and recipe.needs_teacher:
+        raise ValueError(
+            "teacher_log_probs: this recipe distills from a teacher and needs the teacher's log-probabilities"
+            " of the sampled tokens"
         )
 
 
@@ -61,7 +71,8 @@ def check_shapes(log_probs: Array, advantages: Array, optional: dict[str, Array]
     Args:
       log_probs: (..., P, G, T); it decides the shapes of the other arrays.
       advantages: (..., P, G), or (..., P, G, T).
-      optional: entropies and noise (..., P, G, T), top_log_probs and top_old_log_probs (..., P, G, T, K).
+      optional: entropies, noise and teacher_log_probs (..., P, G, T), top_log_probs and top_old_log_probs
+        (..., P, G, T, K).
       alike: further arrays of the shape of log_probs, by name.
     """
     check_same_shape(log_probs=log_probs, **alike)
@@ -123,6 +134,8 @@ def check_values(batch: Batch, mask: Array) -> None:
         if array is not None:
             array = where_mask(batch.mask, array)
             _raise_if_any(f"{name}: expected finite numbers", array, ~xp.isfinite(array))
+    if batch.teacher_log_probs is not None:
+        _check_log_probs("teacher_log_probs", batch.teacher_log_probs, batch.mask, nan=False)
     for name in ("top_log_probs", "top_old_log_probs"):
         array = getattr(batch, name)
         if array is not None:

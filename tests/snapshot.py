@@ -36,6 +36,7 @@ import grpo_ref
 from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train, policy_loss
 from grpo_ref.fast.many_seeds import train_many
 from grpo_ref.learning.optim import clip_by_norm
+from grpo_ref.learning.policies.table import TABLE
 
 SENTENCES = "text exhibit source says title name why wrong diagnosis printed warnings".split()
 NAMESPACES = "rewards filters advantages levels surrogates penalties aggregation corrections diversity"
@@ -135,6 +136,7 @@ def everything() -> SimpleNamespace:
         "anchor_states": rng.integers(0, 2, (*shape[:-1], 2)),
     }
     made |= {"group_ids": rng.integers(0, 3, shape[:-1])}
+    made["teacher_log_probs"] = ref - 0.3 * np.random.default_rng(21).random(shape)
     made |= {"components": components, "weights": weights, "rewards": components @ weights}
     made |= {"advantages": rng.normal(size=shape), "ended": rng.random(shape[:-1]) < 0.7}
     made |= {"all_log_probs": every[2], "ref_all_log_probs": every[0], "gradient": every[2], "max_norm": 2.0}
@@ -147,6 +149,7 @@ def recipes(snapshot: Snapshot) -> None:
     """Every recipe on one batch: its parts, loss, gradient and metrics, also from logits."""
     fields = vars(everything())
     names = "old_log_probs ref_log_probs rollout_log_probs top_log_probs top_old_log_probs entropies noise"
+    names += " teacher_log_probs"
     given = {name: fields[name] for name in names.split()}
     for name, recipe in RECIPES.items():
         batch, settings = SimpleNamespace(**fields), {"recipe": recipe, "max_length": fields["max_length"]}
@@ -180,7 +183,9 @@ def training(snapshot: Snapshot) -> None:
     def run(
         path: str, task: Any, recipe: Any, loop: Callable[..., Any] = iter_train, **settings: Any
     ) -> None:
-        every = list(loop(task, recipe, config_for(task, seeds=RUNS, **settings)))
+        config = config_for(task, seeds=RUNS, **settings)
+        teacher = {"teacher": TABLE.at(2.0 * TABLE.start(task, RUNS), 1.0)} if recipe.needs_teacher else {}
+        every = list(loop(task, recipe, config, **teacher))
         curves = {name: np.array([update.metrics[name] for update in every]) for name in every[0].metrics}
         snapshot.put(f"training/{path}", {"metrics": curves, "logits": every[-1].state.params})
 

@@ -44,6 +44,7 @@ OTHERS = {
     "noise": GENERATOR.random(SHAPE),
     "top_log_probs": np.log(GENERATOR.dirichlet(np.ones(4), SHAPE)[..., :3]),
     "top_old_log_probs": np.log(GENERATOR.dirichlet(np.ones(4), SHAPE)[..., :3]),
+    "teacher_log_probs": OLD + np.random.default_rng(50).uniform(-0.5, 0.5, SHAPE),
 }
 INPUTS = {"old_log_probs": OLD, "ref_log_probs": REF, "rollout_log_probs": ROLLOUT, "max_length": 6, **OTHERS}
 MASK = np.arange(4) < np.array([[4, 2, 1], [3, 0, 4]])[..., None]
@@ -161,7 +162,8 @@ def test_padding_gets_exactly_zero_whatever_it_holds(recipe):
     garbage = np.where(MASK, NEW, np.where(np.arange(4) % 2, np.nan, np.inf))
     others = {"old_log_probs": np.where(MASK, OLD, np.nan), "ref_log_probs": np.where(MASK, REF, -np.inf)}
     others |= {
-        name: np.where(MASK, INPUTS[name], np.nan) for name in ("rollout_log_probs", "entropies", "noise")
+        name: np.where(MASK, INPUTS[name], np.nan)
+        for name in ("rollout_log_probs", "entropies", "noise", "teacher_log_probs")
     }
     clean = policy_loss(NEW, ADVANTAGES, MASK, recipe=recipe, **INPUTS)
     dirty = policy_loss(garbage, ADVANTAGES, MASK, recipe=recipe, **(INPUTS | others))

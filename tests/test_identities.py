@@ -52,6 +52,7 @@ def loss_of(batch, recipe, **settings):
     log_probs, old, ref, advantages, mask = batch
     xp = array_namespace(log_probs)
     given = {"old_log_probs": old, "ref_log_probs": ref, "max_length": 6, "entropies": -old, "noise": -ref}
+    given["teacher_log_probs"] = ref
     for name, array in (("top_log_probs", log_probs), ("top_old_log_probs", old)):
         given[name] = xp.stack([array - 1.0, array - 2.0], axis=-1)  # two tokens besides the sampled one
     return policy_loss(log_probs, advantages, mask, recipe=recipe, **given | settings)
@@ -273,6 +274,7 @@ def inputs():
         "ref_log_probs": generator.normal(size=shape) - 2.0,
         "advantages": generator.normal(size=shape),
         "entropies": generator.uniform(size=shape),
+        "teacher_log_probs": -np.random.default_rng(6).uniform(0.5, 4.0, shape),
         "all_log_probs": all_log_probs,
         "ref_all_log_probs": ref_all_log_probs,
         "tokens": generator.integers(0, 5, shape),

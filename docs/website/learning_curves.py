@@ -1,16 +1,20 @@
 """Learning curves of a recipe and of its parent: the reward on each task, over many seeds."""
 
+from dataclasses import replace
+
 import numpy as np
 from matplotlib.axes import Axes
 
 from grpo_ref.arrays import Floats
 from grpo_ref.lab.framework.statistics import interval
-from grpo_ref.lab.framework.training import curves
+from grpo_ref.lab.framework.training import curves, kept, last_state
 from grpo_ref.learning.config import config_for
+from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.plots.axes import label
 from grpo_ref.plots.style import COLOURS, as_svg, figure_style, new_figure
-from grpo_ref.recipes import RECIPES
+from grpo_ref.recipes import GRPO, RECIPES
 from grpo_ref.tasks import TASKS
+from grpo_ref.training import iter_train
 from website.kept import of_each_recipe
 
 SETTINGS = {"seeds": 16, "updates": 12, "epochs": 4}
@@ -35,8 +39,16 @@ def _trained(name: str, code: str) -> Learned:
 
 
 def _rewards(task: str, name: str) -> Floats:
-    made = TASKS[task]()
-    return curves(made, RECIPES[name], config_for(made, **SETTINGS), ("reward",))["reward"]
+    made, recipe = TASKS[task](), RECIPES[name]
+    config = config_for(made, **SETTINGS)
+    if not recipe.needs_teacher:
+        return curves(made, recipe, config, ("reward",))["reward"]
+    # The teacher of a distillation is the policy that GRPO ends with, after twice as many updates.
+    taught = last_state(made, GRPO, replace(config, updates=2 * config.updates))
+    teacher = TABLE.at(taught.params, config.temperature)
+    return kept(iter_train(made, recipe, config, metrics=("reward",), teacher=teacher), ("reward",), {})[
+        "reward"
+    ]
 
 
 def picture(learned: dict[str, Learned], name: str, other: str) -> str:

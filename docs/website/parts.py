@@ -14,7 +14,7 @@ from website.docstrings import formulas
 
 NUMBERS = ("kl_coef", "source", "log_ratio_limits")
 """Fields of a recipe that are not kernels."""
-LAST = ("admit", "corrections", "penalty_aggregate")
+LAST = ("admit", "corrections", "penalty_aggregate", "distill")
 """Parts that do nothing unless they are set."""
 
 

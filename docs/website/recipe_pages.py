@@ -74,6 +74,8 @@ TITLES = {
     "mt_grpo": "MT-GRPO",
     "icepop": "IcePop",
     "decoupled_ppo": "Decoupled PPO",
+    "opd": "On-policy distillation",
+    "opd_rl": "On-policy distillation with rewards",
 }
 """Titles of the recipes whose title is not the name in capitals."""
 

@@ -49,7 +49,7 @@ def _numbers(recipe: Recipe) -> tuple[Floats, ...]:
     record.rewards = recipe.reward(record)
     kept, admitted = recipe.keep(record), recipe.admit(record)
     advantages = recipe.advantage(record)
-    fields = ("old_log_probs", "ref_log_probs", "rollout_log_probs", "entropies", "noise", *TOP)
+    fields = (*OTHERS, "entropies", "noise", *TOP)
     loss = policy_loss(
         record.log_probs,
         advantages,
@@ -62,6 +62,7 @@ def _numbers(recipe: Recipe) -> tuple[Floats, ...]:
 
 
 TOP = ("top_log_probs", "top_old_log_probs")
+OTHERS = ("old_log_probs", "ref_log_probs", "rollout_log_probs", "teacher_log_probs")
 
 
 def _record() -> SimpleNamespace:
@@ -74,12 +75,11 @@ def _fields() -> dict[str, Floats]:
     rng = np.random.default_rng(0)
     log_probs = np.log(rng.uniform(0.15, 0.9, SHAPE))
     spread = log(8.0)
-    others = ("old_log_probs", "ref_log_probs", "rollout_log_probs")
     lengths = rng.integers(2, TOKENS + 1, SHAPE[:2])
     components = rng.integers(0, 2, (*SHAPE[:2], 2)).astype(float)
     components[0], lengths[0] = 1.0, 2  # a group with equal rewards and short completions
     return {
-        **{name: log_probs + rng.uniform(-spread, spread, SHAPE) for name in others},
+        **{name: log_probs + rng.uniform(-spread, spread, SHAPE) for name in OTHERS},
         **{name: np.log(rng.dirichlet(np.ones(FEW + 1), SHAPE)[..., :FEW]) for name in TOP},
         "log_probs": log_probs,
         "entropies": rng.uniform(0.1, 2.0, SHAPE),

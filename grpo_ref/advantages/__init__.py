@@ -7,6 +7,7 @@
 | `criteria`  | from several criteria, (..., P, G, C), each normalized before they are summed      |
 | `per_token` | (..., P, G, T), whitened over the tokens, discounted, or from the rewards of steps |
 | `turns`     | (..., P, G, T), one per turn of an agent; or (..., P, G), of groups by their ids    |
+| `teacher`   | (..., P, G, T), with the share of a teacher (on-policy distillation)               |
 | `moments`   | means and standard deviations, which the others share                             |
 | `turn_axis` | returns and means over turns, which `turns` and trainers share                     |
 
@@ -33,6 +34,7 @@ from grpo_ref.advantages.group import (
     raw_rewards,
 )
 from grpo_ref.advantages.per_token import discounted, normalized_twice, step_suffix_sums, whitened
+from grpo_ref.advantages.teacher import with_teacher
 from grpo_ref.advantages.turns import (
     centered_by_id,
     discounted_over_turns,

@@ -18,6 +18,10 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("base_action_log_probs", "reference_log_probs"),
     ),
     "rollout_log_probs": ("rollout_log_probs", "sampling_per_token_logps", "rollout_logprobs"),
+    "teacher_log_probs": (
+        *("teacher_log_probs", "teacher_per_token_logps", "teacher_log_prob", "teacher_logprobs"),
+        *("teacher_logps", "teacher_logp"),
+    ),
     "advantages": ("advantages", "advantage", "adv"),
     "rewards": ("rewards", "reward"),
     "mask": ("mask", "completion_mask", "response_mask", "action_mask", "loss_mask"),

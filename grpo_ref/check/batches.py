@@ -27,7 +27,7 @@ class Trial:
 
     Attributes:
       kind: description of the batch, such as "extreme ratios, NaN in the padding".
-      log_probs, old_log_probs, ref_log_probs, rollout_log_probs: (N, T) in nats.
+      log_probs, old_log_probs, ref_log_probs, rollout_log_probs, teacher_log_probs: (N, T) in nats.
       advantages: (N,).
       mask: (N, T) 1 on completion tokens, 0 on padding and on a tool's output inside a completion.
       clean: true if the padding holds only zeros.
@@ -43,6 +43,7 @@ class Trial:
     old_log_probs: Floats
     ref_log_probs: Floats
     rollout_log_probs: Floats
+    teacher_log_probs: Floats
     advantages: Floats
     mask: Floats
     clean: bool = True
@@ -117,6 +118,9 @@ def _trial(
     if kind == CLOSE:
         rewards = 0.5 + 0.01 * rewards
 
+    # Drawn last: the random numbers of the other arrays do not depend on the teacher's.
+    teacher = np.minimum(log_probs + spread * rng.normal(size=mask.shape), -1e-3)
+
     fill = PADDINGS[padding]
     return Trial(
         kind=f"{kind}, {padding}",
@@ -124,6 +128,7 @@ def _trial(
         old_log_probs=np.where(mask, old, fill),
         ref_log_probs=np.where(mask, ref, fill),
         rollout_log_probs=np.where(mask, rollout, fill),
+        teacher_log_probs=np.where(mask, teacher, fill),
         advantages=advantages_of(recipe, rewards),
         mask=mask.astype(float),
         clean=fill == 0.0,
@@ -148,4 +153,5 @@ def in_float32(trial: Trial) -> Trial:
     return replace(trial, rewards=rewards, **rounded)
 
 
-ROUNDED = ("log_probs", "old_log_probs", "ref_log_probs", "rollout_log_probs", "advantages")
+LOG_PROBS = ("log_probs", "old_log_probs", "ref_log_probs", "rollout_log_probs", "teacher_log_probs")
+ROUNDED = (*LOG_PROBS, "advantages")

@@ -10,7 +10,7 @@ import numpy as np
 
 from grpo_ref.arrays import Floats
 from grpo_ref.check import arguments
-from grpo_ref.check.batches import Trial
+from grpo_ref.check.batches import LOG_PROBS, Trial
 
 Loss = Callable[..., Any]
 FRAMEWORKS = ("numpy", "torch", "jax")
@@ -199,8 +199,9 @@ def given_arrays(loss: Loss, trial: Trial, make: Callable[[Any], Any]) -> dict[s
     advantages = trial.advantages
     if arguments.PER_TOKEN in inspect.signature(loss).parameters and advantages.ndim == 1:
         advantages = np.broadcast_to(advantages[:, None], trial.mask.shape)
-    names = ["log_probs", "old_log_probs", "ref_log_probs", "rollout_log_probs", "mask"]
-    arrays = {name: make(getattr(trial, name)) for name in names} | {"advantages": make(advantages)}
+    arrays = {name: make(getattr(trial, name)) for name in (*LOG_PROBS, "mask")} | {
+        "advantages": make(advantages)
+    }
     if trial.sequence_ids is not None:
         return arrays | {"sequence_ids": make(trial.sequence_ids), "completions": trial.completions}
     rewards = None if trial.rewards is None else make(trial.rewards)

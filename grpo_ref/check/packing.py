@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats
-from grpo_ref.check.batches import Trial
+from grpo_ref.check.batches import LOG_PROBS, Trial
 from grpo_ref.check.frameworks import Answer
 
 
@@ -17,7 +17,7 @@ def packed(trial: Trial) -> Trial:
     """
     kept = _up_to_last_token(trial)
     rows, _ = np.nonzero(kept)
-    arrays = ("log_probs", "old_log_probs", "ref_log_probs", "rollout_log_probs", "mask")
+    arrays = (*LOG_PROBS, "mask")
     return replace(
         trial,
         **{name: getattr(trial, name)[kept][None] for name in arrays},

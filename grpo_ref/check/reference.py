@@ -32,6 +32,7 @@ def reference(recipe: Recipe, trial: Trial, max_length: int | None) -> Answer:
         old_log_probs=trial.old_log_probs.reshape(group),
         ref_log_probs=trial.ref_log_probs.reshape(group),
         rollout_log_probs=trial.rollout_log_probs.reshape(group),
+        teacher_log_probs=trial.teacher_log_probs.reshape(group),
         max_length=max_length,
     )
     result = differentiate(batch, recipe)

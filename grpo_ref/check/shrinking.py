@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.check.batches import ROUNDED, Trial
+from grpo_ref.check.batches import LOG_PROBS, ROUNDED, Trial
 
-TOKEN_ARRAYS = ("log_probs", "old_log_probs", "ref_log_probs", "rollout_log_probs")
 STEPS = 400
 """Maximum number of batches to try."""
 
@@ -64,7 +63,7 @@ def _fewer_completions(trial: Trial, by_group: bool) -> Iterator[Trial]:
 def _fewer_tokens(trial: Trial) -> Iterator[Trial]:
     """Generate batches without one position, or without the last token of one completion."""
     rows, places = trial.mask.shape
-    names = (*TOKEN_ARRAYS, "mask")
+    names = (*LOG_PROBS, "mask")
     for place in reversed(range(places)) if places > 1 else ():
         shorter: dict[str, Any] = {name: np.delete(getattr(trial, name), place, axis=1) for name in names}
         yield replace(trial, **shorter)
@@ -81,18 +80,18 @@ def _rounder(trial: Trial) -> Iterator[Trial]:
 
     Arrays that are equal are rounded together, so that they stay equal.
     """
-    for name in TOKEN_ARRAYS[1:]:
+    for name in LOG_PROBS[1:]:
         if not _equal(getattr(trial, name), trial.log_probs):
             equal: dict[str, Any] = {name: trial.log_probs.copy()}
             yield replace(trial, **equal)
     alike = [
-        tuple(other for other in TOKEN_ARRAYS if _equal(getattr(trial, other), getattr(trial, name)))
-        for name in TOKEN_ARRAYS
+        tuple(other for other in LOG_PROBS if _equal(getattr(trial, other), getattr(trial, name)))
+        for name in LOG_PROBS
     ]
     if (simple := cleared(trial)) is not trial:
         yield simple
     for digits in (0, 1, 2):
-        for names in (TOKEN_ARRAYS, *dict.fromkeys(alike)):
+        for names in (LOG_PROBS, *dict.fromkeys(alike)):
             if any(_digits(trial, name) > digits for name in names):
                 rounded: dict[str, Any] = {name: _rounded(trial, name, digits) for name in names}
                 yield replace(trial, **rounded)
@@ -100,9 +99,7 @@ def _rounder(trial: Trial) -> Iterator[Trial]:
 
 def cleared(trial: Trial) -> Trial:
     """Return the batch with zeros in the padding, or the batch itself if there are zeros already."""
-    arrays: dict[str, Any] = {
-        name: np.where(trial.mask > 0, getattr(trial, name), 0.0) for name in TOKEN_ARRAYS
-    }
+    arrays: dict[str, Any] = {name: np.where(trial.mask > 0, getattr(trial, name), 0.0) for name in LOG_PROBS}
     same = all(_equal(array, getattr(trial, name)) for name, array in arrays.items())
     return trial if same else replace(trial, **arrays)
 

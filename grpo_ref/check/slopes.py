@@ -234,4 +234,6 @@ def _batches(seed: int) -> Iterator[Batch]:
             top_log_probs=top,
             top_old_log_probs=top_old,
         )
-        yield replace(batch, correction=rng.uniform(0.5, 1.5, SHAPE))
+        correction = rng.uniform(0.5, 1.5, SHAPE)
+        teacher = np.minimum(log_probs + spread * rng.normal(size=SHAPE), -1e-3)
+        yield replace(batch, correction=correction, teacher_log_probs=teacher)

@@ -79,9 +79,9 @@ def command(
     MODULE is a module that can be imported from the current folder, or FILE.py. FUNCTION may be Class.method.
 
     The names of the function's parameters decide which arrays it gets: log_probs, old_log_probs,
-    ref_log_probs, rollout_log_probs and mask (N, T), advantages or rewards (N,), num_generations. The names
-    that TRL, verl and OpenRLHF use for these work too. With --packed, all arrays are one row, and a
-    parameter named completions gets the number of completions.
+    ref_log_probs, rollout_log_probs, teacher_log_probs and mask (N, T), advantages or rewards (N,),
+    num_generations. The names that TRL, verl and OpenRLHF use for these work too. With --packed, all arrays
+    are one row, and a parameter named completions gets the number of completions.
 
     The function returns the loss, one loss per token, (loss, metrics), or (loss, gradient). A loss without a
     gradient is differentiated for you; with numpy this takes a few dozen calls per batch.

@@ -74,10 +74,16 @@ def job_of(
       policy_options, pretraining: settings of the network and of its imitation, KEY=VALUE each.
 
     Raises:
-      ValueError: if a name or a setting is unknown, or a value is out of range.
+      ValueError: if a name or a setting is unknown, a value is out of range, or the recipe needs a
+        teacher.
     """
     options = settings_of(task_options, "--task-option")
     task, recipe = chosen_task(task_name, options), chosen_recipe(recipe_name)
+    if recipe.needs_teacher:
+        raise ValueError(
+            f"recipe: {recipe_name} distills from a teacher, which the command line does not have; train it"
+            " in Python with iter_train(..., teacher=...)"
+        )
     if kl_coef is not None and not 0.0 <= kl_coef < math.inf:
         raise ValueError(f"kl_coef: expected a number >= 0, got {kl_coef}")
     initial = chosen_policy(

@@ -37,7 +37,7 @@ from grpo_ref.surrogates import (
 
 COMPARED = (
     *("reward", "keep", "advantage", "level", "surrogate", "kl_coef", "aggregate", "admit", "corrections"),
-    "log_ratio_limits",
+    *("log_ratio_limits", "distill"),
 )
 """The parts that are compared. The penalty is compared too, if it has weight."""
 

@@ -296,6 +296,7 @@ def _outside(dialect: Dialect, config: Mapping[str, Any], trap: Trap) -> dict[st
 def _parts(recipe: Recipe) -> list[Part]:
     kernels: list[tuple[str, Slot | Any]] = [
         ("advantage", recipe.advantage),
+        *([("distill", recipe.distill)] if recipe.distill else []),
         ("level", recipe.level),
         ("surrogate", recipe.surrogate),
         *(("correction", part) for part in recipe.corrections),

@@ -714,6 +714,7 @@ def _try_out(recipe: Recipe) -> None:
     fields = ("entropies", "noise")
     tops = ("top_log_probs", "top_old_log_probs")
     others: dict[str, Any] = {name: ones for name in fields} | {name: -ones[..., None] for name in tops}
+    others["teacher_log_probs"] = -ones
     with np.errstate(all="ignore"):
         recipe.advantage(_record(np.ones((2, 2))))
         policy_loss(-ones, ones, ones, recipe=recipe, ref_log_probs=-ones, max_length=1, **others)

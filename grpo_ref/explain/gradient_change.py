@@ -47,9 +47,8 @@ def gradient(recipe: Recipe, group_size: int = 8) -> Floats:
     kept = np.asarray(recipe.keep(record), dtype=float)[:, None, None]
     mask = record.mask * kept * (admitted if admitted.ndim == record.mask.ndim else admitted[..., None])
     judged = SimpleNamespace(**{**vars(record), "rewards": recipe.reward(record), "mask": mask})
-    others = {
-        name: getattr(record, name) for name in ("entropies", "noise", "top_log_probs", "top_old_log_probs")
-    }
+    names = ("entropies", "noise", "top_log_probs", "top_old_log_probs", "teacher_log_probs")
+    others = {name: getattr(record, name) for name in names}
     result = policy_loss(
         record.log_probs,
         recipe.advantage(judged),
@@ -106,4 +105,5 @@ def _typical(group_size: int) -> SimpleNamespace:
         noise=rng.random(mask.shape),
         top_log_probs=tops,
         top_old_log_probs=tops + STEPS * rng.normal(size=tops.shape),
+        teacher_log_probs=near(DRIFT),
     )

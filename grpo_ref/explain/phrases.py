@@ -74,6 +74,10 @@ PHRASES: Mapping[str, Phrase] = {
     "gigpo_over_turns": "advantages of episodes{scale:False=, centred|, standardised} over the turns of a group,"
     " plus {step_weight} times those of turns from the same state, discounted by {gamma} per turn (GiGPO)",
     "mt_grpo": "advantages of the outcome and of each turn's own reward, standardised within groups{group} (MT-GRPO)",
+    # teachers
+    "with_teacher": "{reward_coef:0.0=advantages from a teacher alone, |plus }{coef} (log πteacher -"
+    " log π{student:old=old|rollout=rollout|current=θ}) per token<, summed over the tokens to come with discount {discount}>"
+    "<, the log-ratio limited to ±{max_log_ratio}>",
     # aggregations
     "token_sum": "summed over tokens",
     "token_mean": "mean over all tokens",
@@ -92,6 +96,7 @@ PHRASES: Mapping[str, Phrase] = {
     "absolute": "|log-ratio|",
     "weighted_k1": "importance-weighted k1",
     "weighted_k3": "importance-weighted k3",
+    "to_teacher": "{estimator} to a teacher",
     # corrections
     "truncated": "{max_ratio:inf=|truncated }importance weights against the sampler {level}, {within}",
     "masked": "importance weights against the sampler {level}, 0 {outside}",
@@ -184,7 +189,8 @@ def sentences(
         else told(recipe.surrogate),
         "log_ratio_limits": "; ".join(_limits(recipe)),
         "corrections": "; ".join(told(part) for part in recipe.corrections),
-        "advantage": told(recipe.advantage),
+        "advantage": told(recipe.advantage) if _counts_rewards(recipe) else "",
+        "distill": told(recipe.distill) if recipe.distill else "",
         "aggregate": told(recipe.aggregate),
     }
     said = {
@@ -216,6 +222,7 @@ SPOKEN_WITH = {"level": "surrogate", "penalty": "kl_coef", "penalty_aggregate": 
 NAMED = {
     **{"surrogate": "surrogate", "log_ratio_limits": "limits of the log-ratio", "corrections": "corrections"},
     **{"advantage": "advantages", "aggregate": "average", "kl_coef": "KL penalty", "bonus": "entropy bonus"},
+    "distill": "distillation from a teacher",
     **{"reward": "shaping of the reward", "keep": "filter of groups", "admit": "filter of completions"},
 }
 """Name of each part in a phrase that says only that the part is unknown."""
@@ -231,6 +238,11 @@ def _at_level(surrogate: str, level: str) -> str:
 def _has_ratio(recipe: Recipe) -> bool:
     """Return true if the surrogate reads the ratio, so that the level matters."""
     return "log_ratio" in recipe.surrogate.reads
+
+
+def _counts_rewards(recipe: Recipe) -> bool:
+    """Return false if the advantages come from a teacher alone."""
+    return recipe.distill is None or recipe.distill.settings.get("reward_coef") != 0.0
 
 
 def _limits(recipe: Recipe) -> list[str]:

@@ -278,7 +278,7 @@ PARTS = (
         "kl_coef",
         "penalty",
     ),
-    *("penalty_aggregate", "reward", "keep", "admit"),
+    *("penalty_aggregate", "distill", "reward", "keep", "admit"),
 )
 """The parts of a recipe that keys may change, in the order of the sentence."""
 

@@ -98,6 +98,7 @@ def policy_loss_from_logits(
     noise: Floats | None = None,
     top_log_probs: Floats | None = None,
     top_old_log_probs: Floats | None = None,
+    teacher_log_probs: Floats | None = None,
     max_length: int | None = None,
     temperature: float = 1.0,
     metrics: Collection[str] | None = None,
@@ -123,8 +124,8 @@ def policy_loss_from_logits(
       compiled: if true, use a loop that Numba compiles for the work per token. It supports recipes with the
         `clipped` surrogate per token and `k3`. With a short vocabulary, this is half of the work. Metrics are
         not faster.
-      old_log_probs, ref_log_probs, rollout_log_probs, entropies, noise: as in `policy_loss`, of the tokens'
-        shape.
+      old_log_probs, ref_log_probs, rollout_log_probs, teacher_log_probs, entropies, noise: as in
+        `policy_loss`, of the tokens' shape.
       top_log_probs, top_old_log_probs: (..., K), as in `policy_loss`.
 
     Returns:
@@ -150,6 +151,7 @@ def policy_loss_from_logits(
         "noise": noise,
         "top_log_probs": top_log_probs,
         "top_old_log_probs": top_old_log_probs,
+        "teacher_log_probs": teacher_log_probs,
     }
     rows_form, tokens_form = _compiled(recipe, logits) if compiled else (Rows, Tokens)
     if array_namespace(logits, tokens, mask) is not np:

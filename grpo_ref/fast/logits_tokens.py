@@ -108,7 +108,12 @@ def _given_weights(mask: Floats, *, weights: Floats) -> Floats:
 
 def is_local(recipe: Recipe) -> bool:
     """Return whether a token's slope depends on that token alone, given the aggregation's weights."""
-    slots = (recipe.surrogate, recipe.penalty, *recipe.corrections)
+    slots = (
+        recipe.surrogate,
+        recipe.penalty,
+        *recipe.corrections,
+        *([recipe.distill] if recipe.distill else []),
+    )
     alone = recipe.level is token_level and not any({"mask", "max_length"} & {*part.reads} for part in slots)
     one_average = recipe.penalty_aggregate is None and "correction" not in recipe.aggregate.reads
     return alone and one_average

@@ -57,6 +57,7 @@ def usual_loss(recipe: Recipe) -> dict[str, bool]:
         "corrections": not recipe.corrections,
         "penalty_aggregate": recipe.kl_coef == 0.0 or recipe.penalty_aggregate is None,
         "log_ratio_limits": recipe.log_ratio_limits == (-math.inf, math.inf),
+        "distill": recipe.distill is None,
     }
 
 

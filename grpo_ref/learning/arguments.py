@@ -18,13 +18,16 @@ from grpo_ref.recipes import Recipe
 ORDER = "the order is (task, recipe, config, state)"
 
 
-def check_arguments(task: Any, recipe: Any, config: Any, state: Any = None, policy: Any = TABLE) -> None:
+def check_arguments(
+    task: Any, recipe: Any, config: Any, state: Any = None, policy: Any = TABLE, teacher: Any = None
+) -> None:
     """Check that each argument has its type, and that a network fits the task and the machine.
 
     Raises:
       TypeError: if an argument has the wrong type. The message names the argument, the expected type, what
         was received, and a remedy.
-      ValueError: if a network and the task have different tokens.
+      ValueError: if a network and the task have different tokens, or the recipe needs a teacher and there is
+        none.
       MemoryError: if the machine does not have enough memory for an update of a network.
     """
     _check("task", task, Task, _remedy_of_task(task))
@@ -36,6 +39,15 @@ def check_arguments(task: Any, recipe: Any, config: Any, state: Any = None, poli
     if isinstance(policy, type) or not (hasattr(policy, "start") and hasattr(policy, "at")):
         raise TypeError(
             f"policy: expected TABLE or a NeuralPolicy, such as pretrain makes, got {_described(policy)}"
+        )
+    if teacher is not None and not hasattr(teacher, "visit"):
+        raise TypeError(
+            f"teacher: expected policies, such as TABLE.at(state.params, 1.0), got {_described(teacher)}"
+        )
+    if recipe.needs_teacher and teacher is None:
+        raise ValueError(
+            "teacher: this recipe distills from a teacher; pass one, as in"
+            " iter_train(..., teacher=TABLE.at(state.params, 1.0))"
         )
     if isinstance(policy, NeuralPolicy):
         check_fit(policy.network, task)

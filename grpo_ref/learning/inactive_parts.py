@@ -19,7 +19,7 @@ SHAPE, TOP = (1, 5, 4, 6), 3
 """Sizes of the batch on which two recipes are compared: runs, prompts, group, tokens; most likely tokens."""
 OF_RATIO = ("level", "surrogate", "log_ratio_limits")
 """The parts of a recipe that read the ratio."""
-BEFORE = ("reward", "keep", "advantage", "admit")
+BEFORE = ("reward", "keep", "advantage", "admit", "distill")
 """The parts of a recipe that come before its loss."""
 
 
@@ -68,6 +68,7 @@ def _on_policy_gradient(recipe: Recipe) -> Floats:
     log_probs, ref_log_probs = np.log(generator.random((2, *SHAPE)))
     lengths = generator.integers(1, SHAPE[-1] + 1, SHAPE[:-1])
     top = np.log(generator.dirichlet(np.ones(TOP + 1), SHAPE)[..., :TOP])
+    teacher_log_probs = np.log(np.random.default_rng(1).random(SHAPE))
     result = policy_loss(
         log_probs,
         generator.normal(size=SHAPE[:-1]),
@@ -79,6 +80,7 @@ def _on_policy_gradient(recipe: Recipe) -> Floats:
         noise=generator.random(SHAPE),
         top_log_probs=top,
         top_old_log_probs=top,
+        teacher_log_probs=teacher_log_probs,
     )
     gradient: Floats = result.gradient
     return gradient
@@ -90,7 +92,7 @@ def lacks_contrast(task: Task, recipe: Recipe, config: TrainConfig) -> bool:
     Some advantages compare across groups, or with nothing, and are not 0. So the function computes the
     advantages of one batch with random rewards.
     """
-    if config.group_size > 1:
+    if config.group_size > 1 or recipe.distill is not None:  # a teacher judges each token by itself
         return False
     batch = sample(task, task.ref_logits[None], prompts=config.prompts)
     rewards, components = (

@@ -66,6 +66,7 @@ class Training(NamedTuple):
     policy: PolicyKind
     generators: Sequence[np.random.Generator]
     metrics: Sequence[str]
+    teacher: Actor | None = None
 
 
 def plain_loop(
@@ -75,6 +76,7 @@ def plain_loop(
     state: TrainState | None = None,
     policy: PolicyKind = TABLE,
     metrics: Collection[str] | None = None,
+    teacher: Actor | None = None,
 ) -> Iterator[Update]:
     """Train until config.updates updates are done, and yield the metrics after each update.
 
@@ -86,6 +88,7 @@ def plain_loop(
         new run, which starts at the reference policy.
       policy: the kind of policy, which says what the parameters mean.
       metrics: names of the metrics to record. Default: all.
+      teacher: the policies to distill from, one for each run; needed if the recipe distills.
 
     Yields:
       Update(metrics, state): the metrics of `curves.METRICS` and one for each criterion of the task, as NumPy
@@ -99,7 +102,8 @@ def plain_loop(
     xp = array_namespace(task.ref_logits)
     state = to_device(starting_state(task, config, state, policy), xp)
     names = metric_names(task) if metrics is None else tuple(metrics)
-    training = Training(task, recipe, config, policy, generators_of(state.generators), names)
+    generators = generators_of(state.generators)
+    training = Training(task, recipe, config, policy, generators, names, teacher)
 
     # For a network, the forward pass of the reference takes a third of an update. It is skipped if neither
     # the loss nor a metric reads the reference.
@@ -133,7 +137,7 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
 
     Shapes: S runs, Q prompts of the task, P prompts of the batch, G completions per prompt, T tokens.
     """
-    task, recipe, config, policy, generators, names = training
+    task, recipe, config, policy, generators, names, teacher = training
     actor = policy.at(state.params, config.temperature)
 
     # 1. Which prompts? (S, Q) probabilities. They are constant, unless prompts are filtered by pass rate.
@@ -173,6 +177,11 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
     # 3b. Reward and advantages. All groups take part here; the mask decides which tokens enter the loss.
     ready = prepare(task, recipe, batch, kept, old, reference)
 
+    # A teacher evaluates the student's tokens once: its log-probabilities are constant during the steps.
+    teacher_log_probs = None
+    if teacher is not None and recipe.needs_teacher:
+        teacher_log_probs = teacher.visit(task, batch.prompts, batch.states, batch.tokens).log_probs
+
     # The weight of the entropy bonus is constant, or adapted to the entropy of this batch (TRL).
     bonus = next_bonus = state.entropy_coef
     if config.entropy_target:
@@ -202,6 +211,7 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
             recipe=recipe,
             old_log_probs=ready.old_log_probs[:, minibatch],
             ref_log_probs=ready.ref_log_probs[:, minibatch],
+            teacher_log_probs=None if teacher_log_probs is None else teacher_log_probs[:, minibatch],
             max_length=task.max_length,
             metrics=[name for name in STEP_METRICS if name in names],
             **_rare_inputs(training, now, old, minibatch),

@@ -23,6 +23,7 @@ from grpo_ref.advantages import (
     raw_rewards,
     step_suffix_sums,
     whitened,
+    with_teacher,
 )
 from grpo_ref.aggregation import (
     fixed_length,
@@ -46,6 +47,7 @@ from grpo_ref.surrogates import (
     dppo_tv,
     geometric_mean_clipped,
     gspo_token,
+    importance_weighted,
     kl_cov,
     reinforce,
     sapo,
@@ -323,4 +325,25 @@ DECOUPLED_PPO = replace(
     TIS,
     corrections=(slot(truncated, max_ratio=5.0),),
     source="Hilton et al. 2022, decoupled PPO (arXiv:2110.00641): old is proximal, rollout the behaviour",
+)
+
+# ---- a teacher -----------------------------------------------------------------------------------
+
+# On-policy distillation. The advantage of a token is the log-ratio of the teacher to the student, so rewards
+# are not needed. The ratio is not clipped. The same weight for every token, no KL penalty.
+OPD = replace(
+    GRPO,
+    advantage=slot(raw_rewards),
+    surrogate=slot(importance_weighted),
+    aggregate=slot(token_mean),
+    kl_coef=0.0,
+    distill=slot(with_teacher, reward_coef=0.0),
+    source="Lu and Thinking Machines Lab 2025, On-policy distillation; Tinker's cookbook, `train_on_policy`",
+)
+# The log-ratio is added to GRPO's advantage, which has the same value for all tokens of a completion.
+OPD_RL = replace(
+    GRPO,
+    kl_coef=0.0,
+    distill=slot(with_teacher),
+    source="slime `apply_opd_kl_to_advantages`; ms-swift, OPD-RL; MiMo-V2-Flash, eq. 9 (arXiv:2601.02780)",
 )

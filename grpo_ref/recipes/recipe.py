@@ -139,6 +139,8 @@ class Recipe:
       log_ratio_limits: lower and upper limit of the log-ratio after the level, in nats; the slope is 0
         outside.
       penalty_aggregate: the weight of each token in the penalty; default: that of `aggregate`.
+      distill: the share of a teacher in the advantages (on-policy distillation), -> (P, G, T) the advantages
+        that the surrogate reads. Default: there is no teacher.
     """
 
     reward: Slot
@@ -154,6 +156,7 @@ class Recipe:
     corrections: tuple[Slot, ...] = ()
     log_ratio_limits: tuple[float, float] = (-math.inf, math.inf)
     penalty_aggregate: Slot | None = None
+    distill: Slot | None = None
 
     def __post_init__(self) -> None:
         for part in fields(self):
@@ -171,9 +174,14 @@ class Recipe:
     def reads(self) -> set[str]:
         """The fields that any of its parts reads."""
         parts = (self.reward, self.keep, self.admit, self.advantage, self.surrogate, self.aggregate)
-        penalties = (self.penalty, *([self.penalty_aggregate] if self.penalty_aggregate else []))
-        slots = (*parts, *penalties, *self.corrections)
+        optional = [part for part in (self.penalty_aggregate, self.distill) if part is not None]
+        slots = (*parts, self.penalty, *optional, *self.corrections)
         return {name for part in slots for name in part.reads}
+
+    @property
+    def needs_teacher(self) -> bool:
+        """True if the loss reads the log-probabilities of a teacher, as an advantage or as a penalty."""
+        return self.distill is not None or (self.kl_coef != 0.0 and "teacher_log_probs" in self.penalty.reads)
 
     def weights(
         self, mask: Array, *, max_length: int | None = None, correction: Array | None = None

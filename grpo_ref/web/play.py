@@ -45,11 +45,15 @@ class Training(NamedTuple):
 
 
 def choices() -> dict[str, Any]:
-    """Return the choices: each task and recipe with its own settings, and the panels."""
+    """Return the choices: each task and recipe with its own settings, and the panels.
+
+    A recipe that distills from a teacher is not among the choices, since the page has no teacher.
+    """
     tasks = {name: dict(build().settings) for name, build in TASKS.items()}
     recipes = {
         name: {"kl_coef": recipe.kl_coef, **{clip: _clip(recipe, clip) for clip in CLIP}}
         for name, recipe in RECIPES.items()
+        if not recipe.needs_teacher
     }
     return {"tasks": tasks, "recipes": recipes, "panels": PANELS}
 

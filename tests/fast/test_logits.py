@@ -29,7 +29,7 @@ def chosen(logits, tokens, temperature=1.0):
 
 OTHERS = {
     name: chosen(LOGITS, TOKENS) + GENERATOR.normal(size=SHAPE) * 0.3
-    for name in ("old_log_probs", "ref_log_probs", "rollout_log_probs")
+    for name in ("old_log_probs", "ref_log_probs", "rollout_log_probs", "teacher_log_probs")
 } | {
     "entropies": GENERATOR.uniform(size=SHAPE),
     "noise": GENERATOR.random(SHAPE),

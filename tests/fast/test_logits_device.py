@@ -11,6 +11,7 @@ from grpo_ref.arrays import to_device, to_host
 
 FIELDS = ("old_log_probs", "ref_log_probs", "rollout_log_probs", "entropies", "noise")
 FIELDS += ("top_log_probs", "top_old_log_probs")
+TEACHER = "teacher_log_probs"
 SHAPE = (2, 3, 5)
 MASK = np.arange(5) < np.array([[5, 2, 0], [1, 4, 3]])[..., None]
 
@@ -25,6 +26,7 @@ def batch_of(vocabulary, dtype="float64"):
     others = {name: at + 0.1 * generator.normal(size=SHAPE) for name in FIELDS[:3]}
     others |= {name: generator.random(SHAPE) for name in FIELDS[3:5]}
     others |= dict(zip(FIELDS[5:], np.log(probs), strict=True))
+    others[TEACHER] = at + 0.1 * generator.normal(size=SHAPE)
     dirty = np.where(MASK[..., None], logits, np.nan).astype(dtype)
     return {
         "logits": dirty,

@@ -77,6 +77,7 @@ USUAL = {
     and recipe.admit == GRPO.admit
     and not recipe.corrections
     and not {"step_rewards", "turn_ids"} & recipe.reads
+    and recipe.distill is None
 } | {
     "overlong": replace(
         GRPO, reward=slot(soft_overlong, buffer=0.5), surrogate=slot(clipped, clip_high=0.05)

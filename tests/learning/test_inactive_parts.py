@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from small_training import teacher_for
 
 from grpo_ref import GRPO, RECIPES, TASKS, config_for, iter_train, slot
 from grpo_ref.advantages import leave_one_out, raw_rewards
@@ -53,7 +54,9 @@ def test_recipes_that_coincide_give_the_same_logits_and_others_do_not(name):
     penalty = {"penalty": recipe.penalty, "kl_coef": recipe.kl_coef}
     ends = {}
     for other, one in RECIPES.items():
-        *_, last = iter_train(TASK, replace(one, **penalty), ONE_STEP)
+        other_recipe = replace(one, **penalty)
+        teacher = teacher_for(TASK, other_recipe, ONE_STEP)
+        *_, last = iter_train(TASK, other_recipe, ONE_STEP, teacher=teacher)
         ends[other] = last.state.params
     same = [other for other, logits in ends.items() if np.allclose(logits, ends[name], rtol=0, atol=1e-9)]
     assert set(coinciding(recipe)) == set(same)

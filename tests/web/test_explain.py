@@ -62,4 +62,6 @@ def test_mistakes_are_told(text, sentence):
 def test_a_slip_passes_on_request():
     report = explained("trl", "epsilonn=0.1 beta=0.04", True)
     told = [each["text"] for each in report["pieces"] if each["kind"] == "note"]
-    assert told[0] == "TRL 1.16.0 does not have this key, so its effect is unknown: epsilonn (nearest: epsilon)."
+    assert (
+        told[0] == "TRL 1.16.0 does not have this key, so its effect is unknown: epsilonn (nearest: epsilon)."
+    )

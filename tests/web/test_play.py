@@ -108,7 +108,8 @@ def test_what_can_be_chosen():
     found = choices()
     assert list(found["tasks"]) == list(TASKS)
     assert found["tasks"]["bandit"]["group_size"] == 8
-    assert list(found["recipes"]) == list(RECIPES)
+    assert list(found["recipes"]) == [name for name, recipe in RECIPES.items() if not recipe.needs_teacher]
+    assert "opd" not in found["recipes"]
     assert found["recipes"]["dapo"] == {"kl_coef": 0.0, "clip_low": 0.2, "clip_high": 0.28}
     assert found["recipes"]["clip_cov"] == {"kl_coef": 0.0, "clip_low": 0.2, "clip_high": 0.2}
     assert found["recipes"]["sapo"] == {"kl_coef": 0.0, "clip_low": None, "clip_high": None}

@@ -357,7 +357,8 @@ def test_the_second_step_finds_ratios_beyond_the_bounds(recipe):
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 def test_every_recipe_trains_a_network(network, recipe):
     policy, config, state = beginning(network, seeds=2, updates=1, epochs=2, minibatches=2)
-    (update,) = iter_train(TASK, recipe, config, state, policy=policy)
+    teacher = policy.at(1.1 * state.params, 1.0)
+    (update,) = iter_train(TASK, recipe, config, state, policy=policy, teacher=teacher)
     assert all(values.shape == (2,) and np.isfinite(values).all() for values in update.metrics.values())
     assert np.isfinite(update.state.params).all()
     assert (update.state.params != state.params).any()
