@@ -53,6 +53,10 @@ def test_every_setting_of_a_training_has_an_option_with_help():
 WRONG = {
     "task": (["train", "nmaes"], "no task is called 'nmaes'. Did you mean 'names'?"),
     "recipe": (["train", "bandit", "--recipe", "dappo"], "no recipe is called 'dappo'. Did you mean 'dapo'?"),
+    "teacher": (
+        ["train", "bandit", "--recipe", "opd"],
+        "opd distills from a teacher, which the command line",
+    ),
     "option": (["train", "bandit", "--sedes", "3"], "Did you mean"),
     "optimizer": (["train", "bandit", "--optimizer", "adm"], "Did you mean 'adam'?"),
     "task option": (["train", "names", "-o", "gaol=x"], "names has no setting 'gaol'. Did you mean 'goal'?"),

@@ -56,6 +56,10 @@ WRONG = {
         lambda: iter_train(TASK, GRPO, CONFIG, policy=NeuralPolicy),
         "policy: expected TABLE or a NeuralPolicy, such as pretrain makes, got the class NeuralPolicy",
     ),
+    "parameters as the teacher": (
+        lambda: iter_train(TASK, "opd", CONFIG, teacher=1.0),
+        "teacher: expected policies, such as TABLE.at(state.params, 1.0), got a float",
+    ),
     "one name of a metric": (
         lambda: iter_train(TASK, GRPO, CONFIG, metrics="reward"),
         "metrics: expected several names, as in ('reward',), got the text 'reward'",
@@ -80,6 +84,11 @@ def test_wrong_arguments_are_told_in_words(call, message):
     with pytest.raises(TypeError) as told:
         call()
     assert str(told.value) == message
+
+
+def test_a_recipe_that_distills_needs_a_teacher():
+    with pytest.raises(ValueError, match="teacher: this recipe distills from a teacher; pass one, as in"):
+        iter_train(TASK, "opd", CONFIG)
 
 
 def test_an_unknown_metric_is_told_with_the_nearest_one():
