@@ -8,7 +8,7 @@ SOURCES, SITE, CACHE = BUILD / "site-source", BUILD / "site", BUILD / "site-cach
 
 AUDIENCES = ("student", "instructor", "practitioner", "researcher")
 """Kinds of readers. Each has a tutorial and a guide."""
-REFERENCE = ("pipeline", "recipes", "neural", "speed", "glossary", "package_map", "attack", "teach")
+REFERENCE = ("pipeline", "recipes", "turns", "neural", "speed", "glossary", "package_map", "attack", "teach")
 ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
 FOLDER_PAGES = {
     "grpo_ref/explain/README.md": "more/trainers",
@@ -70,6 +70,7 @@ MORE = (
     "howto/index",
     "pipeline",
     "recipes",
+    "turns",
     "neural",
     "speed",
     "glossary",
