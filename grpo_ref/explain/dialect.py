@@ -101,7 +101,8 @@ class Inexpressible:
       neutral: the only value at which the key does nothing.
       effect: a sentence on its effect at other values.
       replaces: the parts of a recipe that the key replaces by something that only the run knows, such as a custom
-        function. The other parts are still explained. Without it, nothing can be explained.
+        function; "addition" for a loss beside that of the policy. The other parts are still explained. Without it,
+        nothing can be explained.
       path: as in `Key`.
     """
 

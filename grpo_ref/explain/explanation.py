@@ -36,6 +36,7 @@ NAMES = {
     "admit": "the filter of completions",
     "reward": "the reward",
     "bonus": "the entropy bonus",
+    "addition": "the whole loss",
     COMPLETIONS: "the group size",
 }
 """The parts of the objective as a reader calls them."""

@@ -198,6 +198,7 @@ def sentences(
         "kl_coef": _penalty(recipe, told, elsewhere=any("KL" in each for each in objective.values())),
         "bonus": f"entropy bonus {_number(entropy_coef)}" if entropy_coef else "",
         **{name: told(getattr(recipe, name)) for name in ("reward", "keep", "admit")},
+        ADDITION: "",
     }
     for name, sentence in _not_known(said, unknown):
         said[name] = sentence
@@ -217,12 +218,15 @@ def _not_known(order: Iterable[str], unknown: Mapping[str, str]) -> Iterator[tup
         yield from ((name, "") for name in others)
 
 
+ADDITION = "addition"
+"""A loss beside that of the policy, such as one on other data. No recipe has it."""
 SPOKEN_WITH = {"level": "surrogate", "penalty": "kl_coef", "penalty_aggregate": "kl_coef"}
 """Parts without a phrase of their own, each with the part whose phrase covers it."""
 NAMED = {
     **{"surrogate": "surrogate", "log_ratio_limits": "limits of the log-ratio", "corrections": "corrections"},
     **{"advantage": "advantages", "aggregate": "average", "kl_coef": "KL penalty", "bonus": "entropy bonus"},
     "distill": "distillation from a teacher",
+    ADDITION: "added loss",
     **{"reward": "shaping of the reward", "keep": "filter of groups", "admit": "filter of completions"},
 }
 """Name of each part in a phrase that says only that the part is unknown."""

@@ -35,6 +35,7 @@ class _Reader:
         self.keys = keys
         self.are_all_there = are_all_there
         self.used: list[str] = []
+        self.defaulted: set[str] = set()
 
     def number(self, name: str) -> Any:
         """Return the value of a setting of the schedule; its default if it is not given; None if it is unknown."""
@@ -48,6 +49,7 @@ class _Reader:
                 self.used.append(f"{given} = {value}")
                 return value
         if default and self.are_all_there:
+            self.defaulted.add(name)
             self.used.append(f"{key} = {default[0]}, the default")
             return default[0]
         return None
@@ -83,6 +85,8 @@ def _updates(read: _Reader, dialect: Dialect, config: Mapping[str, Any]) -> Iter
     if completions is None and all(isinstance(each, int) for each in (prompts, group)):
         completions = prompts * group
     steps = read.number("updates")
+    if "updates" in read.defaulted and any("mini_batch" in key and "micro" not in key for key in read.keys):
+        return  # another release or a fork has the number of updates in a key of its own
     if steps is None:
         steps = _ratio(completions, read.number("completions_per_update"))
     if steps is None:
@@ -127,7 +131,7 @@ def _staleness(read: _Reader) -> Iterator[Line]:
     if not is_on and ("asynchronous" in read.table or not steps):
         return
     age = (
-        f" up to {steps} steps older"
+        f" up to {steps} step{'s' * (steps != 1)} older"
         if isinstance(steps, (int, float)) and not isinstance(steps, bool)
         else " older"
     )

@@ -125,9 +125,11 @@ def understood(
     has_plugin = bool({*dialect.program.plugins} & {dialect.key(key) for key in keys})
     if slips and strict and not has_plugin:
         raise ValueError(f"{dialect.name} has no key {', '.join(slips)}")
-    if forked:
-        holes |= _values_of_forks(dialect, config, strict)
+    others = _values_of_forks(dialect, config, strict) if forked else {}
     unsure = [Unsure(key, value, _depending(dialect, config, key)) for key, value in holes.items()]
+    unsure += [
+        Unsure(key, value, _depending(dialect, config, key, known)) for key, (value, known) in others.items()
+    ]
     unsure += replaced
     if forked:
         unsure += _keys_of_forks(dialect, {key: keys[key] for key in strangers}, config)
@@ -140,7 +142,7 @@ def _given_twice(dialect: Dialect, config: dict[str, Any]) -> dict[str, Unknown]
     A fork may use both names: Search-R1 samples `rollout.n_agent` completions and leaves `rollout.n` at 1.
     """
     names: dict[str, list[str]] = {}
-    for key in config:
+    for key in dialect.read(config):
         names.setdefault(str(dialect.key(key)), []).append(key)
     unknown = {}
     for keys in names.values():
@@ -165,13 +167,15 @@ def _reason(dialect: Dialect, name: str) -> str:
     return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
 
 
-def _values_of_forks(dialect: Dialect, config: dict[str, Any], strict: bool) -> dict[str, Unknown]:
-    """Remove the values that the trainer does not have from the configuration, and return them.
+def _values_of_forks(
+    dialect: Dialect, config: dict[str, Any], strict: bool
+) -> dict[str, tuple[Unknown, tuple[Any, ...]]]:
+    """Remove the values that the trainer does not have from the configuration. Return them, each with its known ones.
 
     Raises:
       ValueError: for a value that looks like a typo, or is an estimator of another family.
     """
-    found: dict[str, Unknown] = {}
+    found: dict[str, tuple[Unknown, tuple[Any, ...]]] = {}
     while (error := _not_had(dialect, config)) is not None:
         given = [
             key for key, value in config.items() if (dialect.key(key), value) == (error.name, error.value)
@@ -185,7 +189,7 @@ def _values_of_forks(dialect: Dialect, config: dict[str, Any], strict: bool) -> 
         why = f"{dialect.version} has no such value; a fork may have it"
         if isinstance(error, NotExpressed):
             why = f"no recipe here can express it, {error.why}"
-        found[given[0]] = Unknown(str(config.pop(given[0])), why)
+        found[given[0]] = Unknown(str(config.pop(given[0])), why), tuple(error.known)
     return found
 
 
@@ -409,10 +413,12 @@ def _without_holes(key: str, value: Any) -> Any:
     return value
 
 
-def _depending(dialect: Dialect, config: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Return the parts of the recipe that change for some value of the key."""
+def _depending(
+    dialect: Dialect, config: Mapping[str, Any], key: str, known: Sequence[Any] = ()
+) -> tuple[str, ...]:
+    """Return the parts of the recipe that change for some value of the key. The known values are tried, too."""
     name = str(dialect.key(key))
-    tried = [*dialect.keys.choices.get(name, ()), *TRIED]
+    tried = [*dialect.keys.choices.get(name, ()), *known, *TRIED]
     recipes = [recipe for value in tried if (recipe := _recipe(dialect, {**config, key: value})) is not None]
     before = _recipe(dialect, config)
     parts = [part for recipe in recipes if before is not None for part in before.differences(recipe)]

@@ -147,7 +147,7 @@ REFUSED = {
     ),
     "tokens by group with Liger": (
         {"use_liger_kernel": True, "importance_sampling_level": "sequence_token"},
-        "importance_sampling_level: expected one of 'token', 'sequence'",
+        "importance_sampling_level: ms-swift refuses 'sequence_token' with use_liger_kernel",
     ),
     "an average that was not read": (
         {"use_liger_kernel": True, "loss_type": "dapo"},

@@ -77,3 +77,10 @@ def test_rewards_are_named_with_their_weights_or_their_file():
     assert lines("trl", keys)["rewards"] == "The reward is the sum of 1 accuracy, 0.5 format."
     shown = lines("verl", {"custom_reward_function.path": "math.py"})["rewards"]
     assert shown == "The reward is computed in math.py, which is not read."
+
+
+def test_a_default_number_of_updates_is_not_used_beside_a_key_for_mini_batches_of_an_older_release():
+    assert "updates" in lines("open_instruct", {"num_samples_per_prompt_rollout": 4})
+    assert "updates" not in lines(
+        "open_instruct", {"num_samples_per_prompt_rollout": 4, "local_mini_batch_size": 24}
+    )

@@ -137,3 +137,23 @@ def test_a_setting_with_two_names_and_two_values_is_unknown():
     assert (found.unsure[0].key, found.unsure[0].value.text) == ("rollout.n_agent", "16 or 1")
     same = understood(DIALECTS["verl"], {"rollout.n_agent": 16, "rollout.n": 16}, forked=True)
     assert same.unsure == []
+
+
+def test_a_value_of_a_fork_makes_the_parts_unknown_that_the_known_values_change():
+    keys = {"actor.rejection_sampling.metric": "binary_kl", "actor.rejection_sampling.upper": 2.0}
+    keys |= {"actor.use_decoupled_loss": True, "actor.rejection_sampling.level": "token"}
+    found = understood(DIALECTS["areal"], {"gconfig.n_samples": 4, **keys}, forked=True)
+    assert [(each.key, each.parts) for each in found.unsure] == [
+        ("actor.rejection_sampling.metric", ("corrections",))
+    ]
+
+
+def test_a_section_that_is_not_read_gives_no_second_value():
+    keys = {"training_mode": "agentic_grpo", "grpo_config.beta": 0.08, "agentic_grpo_config.beta": 0.0}
+    found = understood(DIALECTS["tunix"], keys, forked=True)
+    assert found.unsure == []
+
+
+def test_an_added_loss_is_unknown_and_the_other_parts_are_explained():
+    found = understood(DIALECTS["slime"], {"moe_aux_loss_coeff": 0.01, "eps_clip": 0.1}, forked=True)
+    assert [each.parts for each in found.unsure] == [("addition",)]

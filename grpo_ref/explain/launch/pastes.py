@@ -18,6 +18,8 @@ COLOUR = re.compile(r"\x1b?\[[0-9;]*m")
 FENCE = re.compile(r"(?ms)^(```|~~~|''')[ \t]*\w*[ \t]*\n(.*?)^\1")
 """A block of code in Markdown. Some people write ''' in place of ```."""
 OPEN_FENCE = re.compile(r"(?ms)\A(.*?)^(```|~~~|''')[ \t]*\w*[ \t]*\n(.*)\Z")
+FENCE_BEFORE_CODE = re.compile(r"(?m)^(```|~~~)[ \t]*(\S+[ \t=]\S.*)$")
+"""A fence with the first line of code behind it."""
 CALL = re.compile(r"(?:\b\w+ *= *)?\b(?:\w+\.)*(?:GRPOConfig|GrpoConfig)\(")
 OWN_CLASS = re.compile(r"(?m)^\s*class (GRPOConfig|GrpoConfig)\b")
 OMITTED = re.compile(r"(?m)^\s*(\.\.\.|…),?\s*$\n?")
@@ -92,6 +94,9 @@ def repairs(text: str) -> Iterator[Repair]:
     """
     if FENCE.search(text) or OPEN_FENCE.match(text):
         yield Repair(text, "markdown", "The text is read as Markdown with blocks of code.")
+    if FENCE_BEFORE_CODE.search(text):
+        apart = FENCE_BEFORE_CODE.sub(r"\1\n\2", text)
+        yield Repair(apart, "markdown", "The text is read as Markdown with blocks of code.")
     if text.count("`") % 2:
         yield Repair(text.replace("`", ""), "", "A backtick without a partner is ignored.")
     for call in () if _is_python(text) or OWN_CLASS.search(text) else CALL.finditer(text):

@@ -6,6 +6,7 @@ import operator
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from grpo_ref.explain.launch.values import MOST_NODES, Unknown, flat
@@ -29,8 +30,10 @@ SETS = re.compile(
 WRITES = re.compile(r"%%(?:writefile|file)\s+(?:-a\s+)?(\S+)")
 BRACED = re.compile(r"(?<!\$)\{(\w+)\}")
 """A Python variable in a line for the shell."""
-STARTS = re.compile(r"slime\.utils\.external_utils\.command_utils\.execute_train\w*")
-"""Functions of slime that start a training run with the flags that they are given as one text."""
+STARTS = re.compile(r"(slime|miles)\.utils\.external_utils\.command_utils\.execute_train\w*")
+"""Functions of slime and miles that start a training run with the flags that they are given as one text."""
+LOGGING_FLAGS = "command_utils.get_default_wandb_args"
+"""A function of slime and miles that returns only flags for logging."""
 FIELD = re.compile(r"\{([^{}]*)\}")
 NOT_A_NAME = re.compile(r"\W+|^(?=\d)")
 END_OF_CELL = "END_OF_CELL"
@@ -101,8 +104,12 @@ def _own_trainers(tree: ast.Module) -> tuple[str, ...]:
     return tuple(name for name in called if sources.get(name, "").split(".")[0] not in PACKAGES_WITH_TRAINERS)
 
 
-def read_python(source: str) -> PythonScript:
+def read_python(source: str, given: Mapping[str, Any] = MappingProxyType({})) -> PythonScript:
     """Return the configurations in a script, which may be an exported notebook with lines for IPython.
+
+    Args:
+      source: text of the script.
+      given: options of the command line that starts the script. They override the defaults in the script.
 
     Raises:
       ValueError: if the text is not Python.
@@ -112,7 +119,7 @@ def read_python(source: str) -> PythonScript:
         if not _is_python(source):
             source, shell = in_python(source)
         tree = ast.parse(source)
-        script = _Reader(tree).script()
+        script = _Reader(tree, given).script()
         shell_lines = "\n".join([*shell, script.shell]).strip()
         return script._replace(shell=shell_lines, own_trainers=_own_trainers(tree))
     except (SyntaxError, RecursionError, MemoryError) as error:
@@ -194,8 +201,9 @@ def _cells(text: str) -> Iterator[str]:
 class _Reader:
     """Walk once over a script and record the values of its names."""
 
-    def __init__(self, tree: ast.Module):
+    def __init__(self, tree: ast.Module, given: Mapping[str, Any] = MappingProxyType({})):
         self.tree = tree
+        self.given = given
         self.notes: list[str] = []
         self.used: set[str] = set()
         self.classes: set[str] = set()
@@ -211,10 +219,15 @@ class _Reader:
         self.written: dict[str, ast.expr] = {}
         self.defaults: dict[str, Any] = {}
         self.called = set(_called_with_arguments(tree))
-        self.uncertain = {name for node in ast.walk(tree) if _is_branch(node) for name in _assigned(node)}
+        self.in_branches = {
+            id(inner) for node in ast.walk(tree) if _is_branch(node) for inner in ast.walk(node)
+        }
 
     def script(self) -> PythonScript:
         """Read the script in the order of its lines. A name has the value that was last assigned to it."""
+        for node in ast.walk(self.tree):  # a function may use the options of a parser below it
+            if isinstance(node, ast.Call):
+                self._see_option(node)
         for node in _in_order(self.tree):
             self._see(node)
         shell = "\n".join(self.commands)
@@ -310,7 +323,7 @@ class _Reader:
         made = self._config(value)
         if made is not None:
             self.made[target.id] = made
-        if target.id not in self.names or target.id not in self.uncertain:
+        if target.id not in self.names or id(value) not in self.in_branches:
             self.written[target.id] = value
         else:
             self.written.pop(target.id, None)
@@ -319,28 +332,26 @@ class _Reader:
             self._keep(value)
 
     def _either(self, name: str, before: Any, node: ast.expr) -> Any:
-        """Return the assigned value.
-
-        If a branch may or may not assign a different value, the value is unknown.
-        """
+        """Return the assigned value. If a branch may or may not assign it and the value before differs, it is unknown."""
         value = self._value(node)
-        if name in self.uncertain and before is not None and before != value:
+        if id(node) in self.in_branches and before is not None and before != value:
             return Unknown(f"{before} or {value}", f"{name} is set in several branches")
         return value
 
     def _command(self, node: ast.Call) -> None:
         """Keep the command that a call starts, as one line."""
         name = self._origin(node.func)
-        flags = [keyword.value for keyword in node.keywords if keyword.arg == "train_args"]
-        if flags and STARTS.fullmatch(name):
-            self.commands.append(f"python3 slime/train.py {self._spelled(flags[0])}")
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        if "train_args" in given and (starts := STARTS.fullmatch(name)):
+            script = self._value(given["train_script"]) if "train_script" in given else "train.py"
+            self.commands.append(f"python3 {starts[1]}/{script} {self._spelled(given['train_args'])}")
         if not (name == "os.system" or name.startswith("subprocess.")) or not node.args:
             return
         value = self._value(node.args[0])
         if isinstance(value, list):
             self.commands.append(" ".join(_word(item) for item in value))
-        elif isinstance(value, str):
-            self.commands.append(value)
+        else:
+            self.commands.append(self._spelled(node.args[0]))
 
     def _spelled(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> str:
         """Return a text piece by piece. Each unknown piece becomes a shell variable that is never set."""
@@ -353,22 +364,14 @@ class _Reader:
             return "".join(self._spelled(piece, seen) for piece in node.values)
         if isinstance(node, ast.FormattedValue):
             return self._spelled(node.value, seen)
+        if isinstance(node, ast.Call) and self._origin(node.func).endswith(LOGGING_FLAGS):
+            return ""
         return _word(value)
 
     def _see_call(self, node: ast.Call) -> None:
         self._config(node)
         self._command(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument" and node.args:
-            names = [self._value(argument) for argument in node.args]
-            name = (
-                str(names[-1] if str(names[-1]).startswith("--") else names[0]).lstrip("-").replace("-", "_")
-            )
-            given = {keyword.arg: keyword.value for keyword in node.keywords}
-            self.options[name] = (
-                self._value(given["default"])
-                if "default" in given
-                else Unknown(f"--{name}", "it is an option of the script without a default")
-            )
+        self._see_option(node)
         if self._origin(node.func).endswith("Parser") and any(
             isinstance(item, ast.Name) and self._origin(item).endswith(CONFIG) for item in ast.walk(node)
         ):
@@ -376,6 +379,21 @@ class _Reader:
                 f"It takes {CONFIG} from its command line, which is not in this file: explain the line that"
                 " launches it, or the file that this line names."
             )
+
+    def _see_option(self, node: ast.Call) -> None:
+        """Record the value of a command-line option: as the command gives it, or else its default."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument" and node.args:
+            names = [self._value(argument) for argument in node.args]
+            name = (
+                str(names[-1] if str(names[-1]).startswith("--") else names[0]).lstrip("-").replace("-", "_")
+            )
+            given = {keyword.arg: keyword.value for keyword in node.keywords}
+            if name in self.given:
+                self.options[name] = self.given[name]
+            elif "default" in given:
+                self.options[name] = self._value(given["default"])
+            else:
+                self.options[name] = Unknown(f"--{name}", "it is an option of the script without a default")
 
     def _config(self, node: ast.expr) -> Config | None:
         """Return the configuration that a call makes. Each call is recorded once."""
@@ -516,6 +534,8 @@ class _Reader:
             return self.made[node.value.id].keys[node.attr]
         is_option = node.attr in self.options
         value = self.options[node.attr] if is_option else self.fields[node.attr]
+        if is_option and node.attr in self.given:
+            return value
         if not isinstance(value, Unknown):
             name = f"--{node.attr}" if is_option else _dotted(node)
             self.used.add(node.attr)
@@ -590,13 +610,6 @@ def _called_with_arguments(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and (node.args or node.keywords):
             yield _dotted(node.func).partition(".")[0]
-
-
-def _assigned(node: ast.AST) -> Iterator[str]:
-    """Yield the names and attributes that are assigned inside a node."""
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Assign):
-            yield from (_dotted(target) for target in inner.targets)
 
 
 def _plain(decorators: list[ast.expr]) -> Iterator[ast.expr]:

@@ -371,6 +371,12 @@ def _starts_something(text: str) -> bool:
     return any(started(line.split()) for line in text.splitlines())
 
 
+def _has_keys_of_a_trainer(text: str) -> bool:
+    """Return true if a text of several lines has the keys of a trainer as words: a script that starts a custom program."""
+    overrides = filter(OVERRIDE.fullmatch, text.split()) if "\n" in text else ()
+    return bool(of_keys({each.lstrip("+").partition("=")[0]: "" for each in overrides})[0])
+
+
 def _words(text: str) -> list[str]:
     """Return the words of a command line; an empty list if the text is not a command line."""
     try:
@@ -398,9 +404,12 @@ def _of_tree(text: str, name: str, beside: Beside) -> Iterator[Launch]:
         return
     own = {file for dialect in DIALECTS.values() for file in dialect.program.files}
     tree = read_tree(text, name, beside, own=own)
-    plain = [value for value in tree.keys.values() if isinstance(value, str)]
+    plain = [str(value) for value in tree.keys.values() if isinstance(value, (str, Unknown))]
     inside = [] if of_keys(tree.keys)[0] else _scripts(tree.keys)
-    scripts = [script for script in dict.fromkeys([*plain, *inside]) if _starts_something(script)]
+    texts = [*dict.fromkeys([*plain, *inside])]
+    scripts = [script for script in texts if _starts_something(script)]
+    if not scripts and inside:
+        scripts = [script for script in texts if _has_keys_of_a_trainer(script)]
     if scripts:
         given = [line for key, value in tree.keys.items() if (line := _exported(key, value))]
         yield from _of_shell("\n".join([*given, *scripts]), "", beside)
@@ -543,10 +552,10 @@ def _of_program(path: str, words: Sequence[Text], beside: Beside) -> Iterator[La
     source = beside(path)
     if source is None or not _reads(read_python, source):
         return
-    script = read_python(source)
-    flags = {str(word).lstrip("-").partition("=")[0].replace("-", "_") for word in words}
-    for launch in [] if script.defaults & flags else _of_script(script, beside):
-        told = f"{path}, which it starts, is read. The arguments of the command change no key of this report."
+    start = next(place for place, word in enumerate(words) if str(word) == path)
+    given = read_arguments(words[start + 1 :]).keys
+    for launch in _of_script(read_python(source, given), beside):
+        told = f"{path}, which it starts, is read with the arguments of the command."
         yield replace(launch, notes=[told, *launch.notes])
 
 
@@ -584,7 +593,7 @@ def _launched(
     own = DIALECTS[trainer].program.files if trainer else {}
     keys: dict[str, Any] = dict(_defaults_of(trainer, shown)) if trainer else {}
     for path in named:
-        text = files.get(path) or beside(path)
+        text = files.get(path) or beside(path) or beside(_near_program(path, shown))
         name = path.rsplit("/", 1)[-1].removesuffix(".yaml")
         if text is not None:
             tree = read_tree(text, path, beside, chosen=chosen, own=frozenset(own))
@@ -605,7 +614,15 @@ def _launched(
     keys |= {key: value for key, value in arguments.keys.items() if key not in chosen}
     for flag, path in arguments.last.items():
         text = files.get(path) or beside(path)
-        keys |= {flag: path} if text is None else read_tree(text, path, beside).keys
+        if text is not None:
+            keys |= read_tree(text, path, beside).keys
+        elif trainer:
+            missing.append(path)
+            cautions.append(
+                f"{flag} names {path}, which was not found. Its keys override those of this report."
+            )
+        else:
+            keys |= {flag: path}
     return Launch(
         trainer,
         shown,
@@ -615,6 +632,12 @@ def _launched(
         missing=tuple(missing),
         added=arguments.added,
     )
+
+
+def _near_program(path: str, shown: str) -> str:
+    """Return a path in the folder of the program that is started, as Hydra's config_path is read."""
+    folder = shown.rpartition(" ")[2].rpartition("/")[0]
+    return f"{folder}/{path}" if folder else path
 
 
 def _defaults_of(trainer: str, shown: str) -> Mapping[str, Any]:
@@ -666,7 +689,18 @@ def _of_script(script: PythonScript, beside: Beside) -> Iterator[Launch]:
         reason = f"{own[0].made_by} in line {own[0].line} is a class of its own, not of a trainer"
         yield Launch("", "", {}, refusal=reason)
         return
-    for config in made or script.configs:
+    known = [config for config in made if _is_known_class(config.made_by)]
+    for config in made:
+        if config not in known:
+            package, _, name = config.made_by.rpartition(".")
+            reason = f"{name} of {package} configures another trainer, which is not described here"
+            yield Launch("", "", {}, refusal=reason)
+    imported = {name.partition(".")[0] for name in script.imports}
+    is_launch = not imported or bool(imported & _modules())
+    if not made and script.configs and not is_launch:
+        reason = "it has a dictionary of settings, but imports no trainer that is known here"
+        yield Launch("", "", {}, refusal=reason)
+    for config in known if made else script.configs if is_launch else ():
         yield _configured(config, script)
     if not made and script.shell:
         yield from _of_shell(script.shell, "", beside)
@@ -699,6 +733,25 @@ def _configured(config: Config, script: PythonScript) -> Launch:
     own = ", ".join(script.own_trainers)
     cautions = [f"The script calls {own}, which is a class of its own. Its loss may differ."] if own else []
     return Launch(trainer, why, keys, notes=script.notes, cautions=cautions, is_sure=bool(trainer))
+
+
+def _modules() -> set[str]:
+    """Return the modules that scripts of trainers import."""
+    return {name for d in DIALECTS.values() for name in (d.program.module, d.program.package) if name}
+
+
+def _is_known_class(made_by: str) -> bool:
+    """Return true if a class is the configuration of a trainer here, or one that a user's module defines.
+
+    TRL's experimental trainers have classes such as AsyncGRPOConfig, with another loss.
+    """
+    module, name = made_by.partition(".")[0], made_by.rpartition(".")[2]
+    dialect = next((d for d in DIALECTS.values() if (d.program.module or d.program.package) == module), None)
+    return (
+        dialect is None
+        or name in CONFIGS
+        or any(re.fullmatch(pattern, made_by) for pattern in dialect.program.classes)
+    )
 
 
 def _without_objects(trainer: str, keys: Mapping[str, Any]) -> dict[str, Any]:

@@ -202,8 +202,12 @@ class _Parents:
         path = path if path.endswith(ENDINGS) else f"{path}.yaml"
         text = self.beside(path)
         if text is None:
-            if path.rsplit("/", 1)[-1].removesuffix(".yaml") not in self.own:
-                shown = path.removesuffix(".yaml")
+            shown = path.removesuffix(".yaml")
+            if path.rsplit("/", 1)[-1].removesuffix(".yaml") in self.own:
+                self.notes.append(
+                    f"It inherits from {shown}, which is not beside it and is taken to be the trainer's own file."
+                )
+            else:
                 note = f"It inherits from {shown}, which is not beside it, so those keys are not known here."
                 self.notes.append(note)
                 self.missing.append(path)

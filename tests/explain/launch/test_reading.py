@@ -107,7 +107,11 @@ def test_slimes_own_file_goes_before_its_flags():
     line = "python slime/train.py --eps-clip 0.1 --custom-config-path a.yaml"
     (launch,) = launches(line, beside={"a.yaml": "eps_clip: 0.3"}.get)
     assert launch.keys["eps_clip"] == 0.3
-    assert launches(line)[0].keys["custom_config_path"] == "a.yaml"
+    (without,) = launches(line)
+    assert without.missing == ("a.yaml",)
+    assert without.cautions == [
+        "custom_config_path names a.yaml, which was not found. Its keys override those of this report."
+    ]
 
 
 def test_keys_in_a_group_of_a_projects_own_are_told_with_a_caution():
@@ -327,12 +331,12 @@ def test_a_program_beside_is_read_for_what_it_makes():
     assert (launch.trainer, launch.keys["num_generations"], launch.keys["beta"]) == ("trl", 4, 0.1)
 
 
-def test_a_program_whose_default_the_command_may_change_is_not_told():
+def test_an_option_of_the_command_overrides_its_default_in_the_program():
     files = {"src/train.py": OPTIONS + PROGRAM.format(beta="a.beta")}
     (launch,) = launches("accelerate launch src/train.py --model m\n", "run.sh", files.get)
     assert launch.keys["beta"] == 0.3
-    with pytest.raises(ValueError, match=r"no command in it|no trainer is known"):
-        launches("accelerate launch src/train.py --model m --beta 0.5\n", "run.sh", files.get)
+    (launch,) = launches("accelerate launch src/train.py --model m --beta 0.5\n", "run.sh", files.get)
+    assert launch.keys["beta"] == 0.5
 
 
 def test_a_named_trainer_is_no_reason_to_answer_a_text_without_keys():
@@ -410,3 +414,64 @@ def test_a_file_that_only_samples_does_not_hide_the_trainer():
     assert launch.keys["beta"] == 0.1
     with pytest.raises(ValueError, match="configure only sampling"):
         launches(sampler, "run.sh")
+
+
+def test_an_experimental_trainer_with_a_configuration_of_its_own_is_refused():
+    text = "from trl.experimental.async_grpo import AsyncGRPOConfig\nAsyncGRPOConfig(num_generations=8)\n"
+    with pytest.raises(
+        ValueError, match=r"AsyncGRPOConfig of trl\.experimental\.async_grpo configures another"
+    ):
+        launches(text, "train.py")
+
+
+def test_a_dictionary_in_a_program_without_a_trainer_is_not_a_launch():
+    settings = "CFG = {'num_generations': 4, 'beta': 0.1, 'max_completion_length': 9, 'epsilon': 0.2}\n"
+    with pytest.raises(ValueError, match="imports no trainer that is known here"):
+        launches(f"import torch\n{settings}", "simulate.py")
+    assert launches(f"import trl\n{settings}", "train.py")[0].trainer == "trl"
+
+
+def test_code_behind_a_fence_is_read():
+    text = "My command:\n```swift rlhf \\\n  --rlhf_type grpo --beta 0.1 --num_generations 8\n```\n"
+    (launch,) = launches(text, "issue.md")
+    assert (launch.trainer, launch.keys["beta"]) == ("ms_swift", 0.1)
+
+
+def test_a_configuration_is_found_in_the_folder_of_the_program():
+    files = {"examples/mine/run.yaml": "adv_estimator: reinforce\nppo_epochs: 3\n"}
+    line = "python examples/start_rlvr_pipeline.py --config_path mine --config_name run\n"
+    (launch,) = launches(line, "run.sh", files.get)
+    assert (launch.trainer, launch.keys["ppo_epochs"], launch.missing) == ("roll", 3, ())
+
+
+def test_a_task_of_a_cluster_may_start_a_custom_program():
+    text = (
+        "name: task\nnum_nodes: 1\nrun: |\n  cd skyrl-train\n  uv run -m mine.main \\\n"
+        "    trainer.algorithm.advantage_estimator=grpo trainer.algorithm.eps_clip_low=0.1 \\\n"
+        "    generator.n_samples_per_prompt=${SAMPLES} trainer.algorithm.use_kl_loss=false\n"
+    )
+    (launch,) = launches(text, "task.yaml")
+    assert (launch.trainer, launch.program) == ("skyrl", "mine.main")
+
+
+def test_flags_that_miles_is_started_with_are_a_command():
+    text = (
+        "import miles.utils.external_utils.command_utils as U\n"
+        'grpo = "--eps-clip 0.3 --use-tis "\n'
+        'U.execute_train(train_args=f"{grpo} {U.get_default_wandb_args(__file__)} --n-samples-per-prompt 8",'
+        ' train_script="train_async.py")\n'
+    )
+    (launch,) = launches(text, "run.py")
+    assert (launch.trainer, launch.keys["use_tis"], launch.keys["eps_clip"]) == ("miles", True, 0.3)
+
+
+def test_a_command_in_an_fstring_is_read_with_its_last_value():
+    text = (
+        "import os, subprocess\n"
+        "if os.path.exists('x'):\n    cmd = 'mv x y'\n    subprocess.run(cmd, shell=True)\n"
+        "cmd = f'python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_files={DATA}/t"
+        " actor_rollout_ref.rollout.n=5'\n"
+        "subprocess.run(cmd, shell=True)\n"
+    )
+    (launch,) = launches(text, "modal_run.py")
+    assert (launch.trainer, launch.keys["actor_rollout_ref.rollout.n"]) == ("verl", 5)

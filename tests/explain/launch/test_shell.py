@@ -247,7 +247,12 @@ OTHERS = {
     "eval sets a variable": ("eval A=1; t $A", ["t|1"]),
     "source": ("source env.sh; t $LR $N", ["t|1e-6|8"]),
     "a dot": (". ./env.sh && t $LR", ["t|1e-6"]),
-    "a folder that is not known": ('source "$(dirname "$0")/env.sh"; t $LR', ["dirname|$0", "t|1e-6"]),
+    "the script's own folder": ('source "$(dirname "$0")/env.sh"; t $LR', ["t|1e-6"]),
+    "its path in full": (
+        'D="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" &>/dev/null && pwd)"; source $D/env.sh; t $D/.. $LR',
+        ["t|./..|1e-6"],
+    ),
+    "the folder above": ('R=$(cd "$(dirname $(readlink -f $0))/.." && pwd); t $R/x', ["t|../x"]),
     "a script sees what is exported": (
         "LR=5; export N=4; bash run.sh --x 1",
         ["bash|run.sh|--x|1", "t|--lr|$LR|--n|4|--x|1"],

@@ -91,8 +91,12 @@ def test_a_file_of_hydras_groups_may_be_chosen_and_may_say_where_its_keys_go():
         assert key in read_tree(f"defaults: [{{exp: {name}}}]", "", files.get).keys
 
 
-def test_files_of_the_trainer_itself_are_not_missed():
-    assert read_tree("defaults: [ppo_trainer, _self_]\nn: 1", own={"ppo_trainer"}).notes == []
+def test_a_file_of_the_trainer_itself_is_named_and_not_missed():
+    tree = read_tree("defaults: [ppo_trainer, _self_]\nn: 1", own={"ppo_trainer"})
+    assert tree.missing == []
+    assert tree.notes == [
+        "It inherits from ppo_trainer, which is not beside it and is taken to be the trainer's own file."
+    ]
 
 
 def test_files_that_inherit_from_each_other_end():

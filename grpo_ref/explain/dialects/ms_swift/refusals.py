@@ -126,7 +126,10 @@ def _check_liger(s: Settings) -> None:
     }
     for key, is_refused in refused.items():
         expect(not is_refused, f"{key}: ms-swift refuses {s[key]!r} with use_liger_kernel")
-    one_of("importance_sampling_level", s.importance_sampling_level, dict.fromkeys(("token", "sequence")))
+    expect(
+        s.importance_sampling_level in ("token", "sequence"),
+        f"importance_sampling_level: ms-swift refuses {s.importance_sampling_level!r} with use_liger_kernel",
+    )
     expect(
         s.loss_type in ("grpo", "bnpo", "dr_grpo", "sapo") or (s.loss_type != "fipo" and s.divides_twice),
         f"loss_type: {s.loss_type!r} with use_liger_kernel cannot be expressed here",

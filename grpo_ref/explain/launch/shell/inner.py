@@ -1,5 +1,6 @@
 """Read scripts inside a script: commands in $(...), text for `bash -c` and `eval`, and script files that it runs."""
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,16 @@ TAKES_SCRIPT = re.compile(r"(?:.*/)?(?:(?:ba|z|da)?sh|sbatch)")
 SCRIPT = re.compile(r".*\.(sh|bash|slurm|sbatch|zsh)")
 PYTHON = re.compile(r"(?:.*/)?python[\d.]*")
 FILES_DEEP = 6
+ITSELF = r'"?\$(?:0|\{0\}|BASH_SOURCE|\{BASH_SOURCE(?:\[0\])?(?::-\$0)?\})"?'
+"""The path of the script that runs, as scripts write it."""
+OWN_FOLDER = re.compile(
+    rf'\s*(?:pwd(?:\s+-[PL])?|dirname\s+(?:--\s+)?(?:{ITSELF}|"?\$\((?:readlink\s+-f|realpath)\s+(?:--\s+)?{ITSELF}\)"?))\s*'
+)
+"""Commands that print the folder of the script, or the folder that it is started from: `dirname "$0"`, `pwd`."""
+CHANGED_FOLDER = re.compile(
+    r"\s*cd\s+(?:--\s+)?(?P<path>.+?)\s*(?:[&12]?>+\s*/dev/null\s*)?(?:2>&1\s*)?(?:&&|;)\s*pwd(?:\s+-[PL])?\s*"
+)
+"""Commands that print the path of a folder: `cd "$(dirname "$0")/.." && pwd`."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,13 @@ class InnerScripts:
     open_files: list[str] = field(default_factory=list)
 
     def output(self, script: str) -> Text:
-        """Return the output of a script inside $(...)."""
+        """Return the output of a script inside $(...). The folder of the script itself is "."."""
+        if OWN_FOLDER.fullmatch(script):
+            return Text.of(".")
+        if changed := CHANGED_FOLDER.fullmatch(script):
+            path = self.output(f"echo {changed['path']}")
+            if path.known:
+                return Text.of(posixpath.normpath(str(path)))
         state = self.state
         hole = Text.of(Hole(f"$({' '.join(script.split())})", "is what a command writes"))
         if script.lstrip().startswith("<"):
