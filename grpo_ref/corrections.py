@@ -2,9 +2,10 @@
 
 The sampler and the learner are different programs and may use different precisions, so they compute different
 log-probabilities of the same token. Weighting by the ratio ρ = πold / πrollout makes up for the difference on
-average; `truncated` and `masked` limit ρ to avoid very large weights. Other corrections drop tokens: those of
-stale completions (`off_policy_mask`), tokens with a low entropy (`top_entropy`), or a whole batch
-(`early_stop`).
+average; `truncated` and `masked` limit ρ to avoid very large weights. Other corrections drop tokens: those
+whose ρ is outside bounds (`indicator`, `without_outliers`, `rejection`), those that are furthest from the
+sampler (`second_moment_mask`), those of stale completions (`off_policy_mask`), tokens with a low entropy
+(`top_entropy`), or a whole batch (`early_stop`). docs/mismatch.md says what each trainer calls them.
 
 Every kernel (a plain function that a recipe uses as a part) returns (..., P, G, T) weights. A recipe
 multiplies the weights of all its corrections; the product is called c. In the formulas, [condition] is 1 if
@@ -14,11 +15,24 @@ the condition is true and 0 otherwise.
 import math
 from collections.abc import Callable
 
-from grpo_ref.arrays import BATCH, TOKENS, Array, array_namespace, is_set, masked_mean, where_mask
+from grpo_ref.arrays import (
+    BATCH,
+    TOKENS,
+    Array,
+    array_namespace,
+    as_floating,
+    at_least,
+    batch_sum,
+    is_set,
+    masked_mean,
+    where_mask,
+)
 from grpo_ref.levels import token_level
 
 ROUNDING = 1e-15
 """Tolerance, per token, for rounding in `position` in `_quantile`."""
+SMALLEST_MEAN = 1e-8
+"""A smaller mean of the weights does not divide them, as in verl."""
 
 
 def truncated(
@@ -32,6 +46,7 @@ def truncated(
     max_log_ratio: float = math.inf,
     max_token_log_ratio: float = math.inf,
     unknown: float = 0.0,
+    batch_normalize: bool = False,
 ) -> Array:
     """Truncated importance sampling: the ratio of learner to sampler, limited.
 
@@ -49,6 +64,10 @@ def truncated(
       max_token_log_ratio: each token's log ρ is limited to ± this before the level; 10 in Open Instruct.
       unknown: a token's log ρ if the sampler reported NaN. 0 means no mismatch, as in TRL. NaN gives the
         result of verl, OpenRLHF and RLinf, which do not check for NaN.
+      batch_normalize: if true, divide the weights by their mean over the batch. Then they change the shares
+        of the tokens and not the size of the step. At `token_level` the mean is over tokens, at other levels
+        over completions that have tokens. A mean below 1e-8 does not divide. verl's
+        rollout_is_batch_normalize, False there by default.
 
     Returns:
       (P, G, T) weights. On padding ρ is 1 at every level of `grpo_ref.levels`, so the weight there is 1, or
@@ -63,7 +82,8 @@ def truncated(
     _check(min_ratio, max_ratio)
     limits = max_token_log_ratio, max_log_ratio, unknown
     ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
-    return array_namespace(ratio).clip(ratio, min_ratio, max_ratio)
+    weights = array_namespace(ratio).clip(ratio, min_ratio, max_ratio)
+    return _over_mean(weights, mask, level) if batch_normalize else weights
 
 
 def masked(
@@ -77,6 +97,7 @@ def masked(
     max_log_ratio: float = math.inf,
     max_token_log_ratio: float = math.inf,
     unknown: float = 0.0,
+    batch_normalize: bool = False,
 ) -> Array:
     """Masked importance sampling: the ratio where it is within the bounds, 0 elsewhere, as in IcePop.
 
@@ -84,7 +105,8 @@ def masked(
 
     Args:
       old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio: as in `truncated`.
-      max_token_log_ratio, unknown: as in `truncated`. If `unknown` is NaN, the weight is 0 there.
+      max_token_log_ratio, unknown, batch_normalize: as in `truncated`. If `unknown` is NaN, the weight is 0
+        there. Weights of 0 count in the mean of `batch_normalize`.
 
     Returns:
       (P, G, T) weights. Within the bounds the weight is the ratio, as in TRL; in `indicator` it is 1.
@@ -98,7 +120,8 @@ def masked(
     _check(min_ratio, max_ratio)
     limits = max_token_log_ratio, max_log_ratio, unknown
     ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
-    return array_namespace(ratio).where(_inside(ratio, min_ratio, max_ratio), ratio, 0.0)
+    weights = array_namespace(ratio).where(_inside(ratio, min_ratio, max_ratio), ratio, 0.0)
+    return _over_mean(weights, mask, level) if batch_normalize else weights
 
 
 def indicator(
@@ -121,7 +144,9 @@ def indicator(
       old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio: as in `truncated`.
       max_token_log_ratio, unknown: as in `truncated`.
 
-    With `sequence_mean_level` the ratio is a geometric mean.
+    The level is that of the rejection: `token_level` rejects single tokens. `sequence_sum_level` rejects
+    completions by the product of their ratios, and `sequence_mean_level` by the geometric mean, which does
+    not depend on the length. `without_outliers` rejects by the largest and smallest ratio.
 
     Returns:
       (P, G, T) of 0 and 1.
@@ -135,6 +160,214 @@ def indicator(
     limits = max_token_log_ratio, max_log_ratio, unknown
     ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
     return array_namespace(ratio).astype(_inside(ratio, min_ratio, max_ratio), ratio.dtype)
+
+
+def without_outliers(
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    mask: Array,
+    *,
+    min_ratio: float = 0.0,
+    max_ratio: float = math.inf,
+    max_log_ratio: float = math.inf,
+) -> Array:
+    """Give weight 0 to a whole completion if the ratio of a single token is outside the bounds.
+
+        w = [min_ratio <= minₜ ρₜ and maxₜ ρₜ <= max_ratio],   ρₜ = πold / πrollout over the completion
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats. A token for which the sampler reported NaN rejects
+        nothing.
+      mask: (P, G, T) 1 on completion tokens.
+      min_ratio: a lower bound alone is the veto of verl and slime: 1e-4 in slime's example.
+      max_ratio: SkyRL's outlier_token_is_threshold_high, None there by default.
+      max_log_ratio: each token's log ρ is limited to ± this; 20 in SkyRL.
+
+    Returns:
+      (P, G, T) of 0 and 1.
+
+    Raises:
+      ValueError: if the bounds are out of order.
+
+    SkyRL `compute_outlier_token_mask`.
+    """
+    _check(min_ratio, max_ratio)
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    log_ratio = where_mask(mask, old_log_probs - rollout_log_probs)
+    ratio = xp.exp(xp.clip(log_ratio, -max_log_ratio, max_log_ratio))
+    is_outside = is_set(mask) & ((ratio > max_ratio) | (ratio < min_ratio))
+    kept = ~xp.any(is_outside, axis=TOKENS, keepdims=True)
+    return xp.astype(kept, ratio.dtype) + xp.zeros_like(ratio)
+
+
+def rejection(
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    mask: Array,
+    *,
+    estimator: str = "k1",
+    over: str = "token",
+    low: float = -math.inf,
+    high: float = math.inf,
+    max_log_ratio: float = math.inf,
+) -> Array:
+    """Give weight 1 where an estimate of the KL from sampler to learner is within bounds, 0 elsewhere.
+
+        w = [low <= D <= high],   D of v = log πrollout - log πold = -log ρ
+
+    | estimator | D of a token       |
+    |-----------|--------------------|
+    | `k1`      | v                  |
+    | `k2`      | v² / 2             |
+    | `k3`      | exp(-v) - 1 + v    |
+
+    With k1 this is `indicator`, with bounds on the logarithm of 1/ρ instead of on ρ.
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats. Where D is NaN, the weight is 0.
+      mask: (P, G, T) 1 on completion tokens.
+      estimator: of the KL, in nats.
+      over: "token" for the token's own D; else its sum, mean or maximum over the completion, which rejects
+        whole completions.
+      low, high: bounds in nats, both included. verl's rollout_rs_threshold has no default; its presets for
+        whole completions keep a geometric mean of ρ between 0.999 and 1.001.
+      max_log_ratio: v is limited to ± this; 20 in verl.
+
+    Returns:
+      (P, G, T) of 0 and 1.
+
+    Raises:
+      ValueError: if estimator or over is unknown.
+
+    verl `compute_rollout_rejection_mask`: its option "seq_mean_k3" is over="mean" with estimator="k3". There
+    rejected tokens leave the mask, so they also leave the denominators.
+    """
+    if estimator not in ("k1", "k2", "k3"):
+        raise ValueError(f"estimator: expected 'k1', 'k2' or 'k3', got {estimator!r}")
+    if over not in ("token", "sum", "mean", "max"):
+        raise ValueError(f"over: expected 'token', 'sum', 'mean' or 'max', got {over!r}")
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    v = where_mask(mask, rollout_log_probs - old_log_probs)
+    v = xp.clip(v, -max_log_ratio, max_log_ratio)
+    each = where_mask(mask, {"k1": v, "k2": 0.5 * v**2, "k3": xp.exp(-v) - 1.0 + v}[estimator])
+    if over == "mean":
+        each = masked_mean(each, mask, axis=TOKENS, keepdims=True)
+    elif over != "token":
+        each = (xp.sum if over == "sum" else xp.max)(each, axis=TOKENS, keepdims=True)
+    return xp.astype((each >= low) & (each <= high), v.dtype) + xp.zeros_like(v)
+
+
+def second_moment_mask(
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    mask: Array,
+    *,
+    threshold: float = 0.04,
+    rescale: bool = False,
+) -> Array:
+    """Drop the tokens furthest from the sampler until the mean square of the others is small: M2PO.
+
+        w = 1 on the k tokens with the smallest (log ρ)², 0 on the other n - k,   ρ = πold / πrollout
+
+    k is the largest number for which the mean of the kept squares is below the threshold, and at least 1.
+    Squares do not cancel, as log-ratios of both signs do in an average.
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats; a token for which the sampler reported NaN is
+        dropped first.
+      mask: (P, G, T) 1 on completion tokens. The n tokens are those of the batch; AReaL takes each
+        micro-batch on its own.
+      threshold: in nats², > 0; 0.04 in the paper and in AReaL's example. AReaL's m2_threshold is None by
+        default.
+      rescale: if true, w is n/k instead of 1, so that `token_mean` divides by the kept tokens, as in AReaL.
+        The paper divides by all tokens.
+
+    Returns:
+      (P, G, T) weights.
+
+    Raises:
+      ValueError: if the threshold is not positive.
+
+    Zheng et al. 2025, Prosperity before collapse (arXiv:2510.01161); AReaL `_apply_m2po_masking`.
+    """
+    if not threshold > 0.0:
+        raise ValueError(f"threshold: expected a number > 0, got {threshold}")
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    square = where_mask(mask, old_log_probs - rollout_log_probs) ** 2
+    square = xp.where(xp.isnan(square), xp.inf, square)
+
+    # Sort the squares of the batch from large to small; padding, as -1, comes last.
+    flat = xp.reshape(xp.where(is_set(mask), square, -1.0), (*square.shape[:-3], -1))
+    order = xp.argsort(-flat, axis=-1, stable=True)
+    falling = xp.take_along_axis(flat, order, axis=-1)
+
+    # The mean of each square with all smaller ones. The first place where this mean is small begins what is
+    # kept; if there is none, the last token is kept.
+    count = xp.sum(xp.astype(falling >= 0.0, square.dtype), axis=-1, keepdims=True)
+    place = xp.arange(falling.shape[-1], dtype=square.dtype)
+    sums = xp.flip(xp.cumulative_sum(xp.flip(at_least(falling, 0.0), axis=-1), axis=-1), axis=-1)
+    is_small = (sums / at_least(count - place, 1.0) < threshold) & (place < count)
+    first = xp.min(xp.where(is_small, place, count - 1.0), axis=-1, keepdims=True)
+
+    # Back to the order of the tokens.
+    kept = xp.take_along_axis(place >= first, xp.argsort(order, axis=-1, stable=True), axis=-1)
+    weights = xp.astype(xp.reshape(kept, mask.shape) & is_set(mask), square.dtype)
+    if not rescale:
+        return weights
+    total = batch_sum(as_floating(mask), keepdims=True)
+    return weights * (total / at_least(batch_sum(weights, keepdims=True), 1.0))
+
+
+def prefix_ratio(
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    mask: Array,
+    *,
+    minimum: bool = False,
+    max_ratio: float = math.inf,
+    max_log_ratio: float = math.inf,
+) -> Array:
+    """Weight each token by the ratio of the completion up to this token, limited from above.
+
+        product:  wₜ = min(Π_{s <= t} ρₛ, max_ratio),         ρ = πold / πrollout
+        minimum:  wₜ = min(ρₜ min_{s < t} ρₛ, max_ratio),     the first token has its own ρ
+
+    The gradient of a token is multiplied by the probability of the tokens before it, which the sampler chose,
+    and by that of the token itself. So the product is the unbiased weight of a token's gradient. Its variance
+    is smaller than that of `sequence_sum_level`, and still grows with t. The minimum does not grow. In both
+    papers ρ is πθ / πold, in the place of the surrogate's ratio. CTPO clips it at bounds that widen with √t.
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats.
+      mask: (P, G, T) 1 on completion tokens; tokens with mask 0 have no part in the products.
+      minimum: if true, the form of MinPRO, else that of CTPO.
+      max_ratio: upper bound, >= 0. Neither paper weights by the sampler's mismatch, so there is no default
+        bound.
+      max_log_ratio: each token's log ρ is limited to ± this before it is summed; 20 in CTPO's code.
+
+    Returns:
+      (P, G, T) weights.
+
+    Raises:
+      ValueError: if max_ratio is negative.
+
+    Zhang et al. 2026, CTPO (arXiv:2605.07331); Lei et al. 2026, MinPRO (arXiv:2601.22718).
+    """
+    _check(0.0, max_ratio)
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    log_ratio = where_mask(mask, old_log_probs - rollout_log_probs)
+    log_ratio = xp.clip(log_ratio, -max_log_ratio, max_log_ratio)
+    if minimum:
+        so_far, smallest = [], xp.full_like(log_ratio[..., 0], math.inf)
+        for t in range(mask.shape[TOKENS]):  # no array library but NumPy has a running minimum
+            present = is_set(mask[..., t])
+            before = xp.where(xp.isinf(smallest), 0.0, smallest)
+            so_far.append(log_ratio[..., t] + before)
+            smallest = xp.where(present & (log_ratio[..., t] < smallest), log_ratio[..., t], smallest)
+        log_weight = xp.stack(so_far, axis=TOKENS)
+    else:
+        log_weight = xp.cumulative_sum(log_ratio, axis=TOKENS)
+    return xp.clip(xp.exp(log_weight), 0.0, max_ratio)
 
 
 def off_policy_mask(
@@ -152,23 +385,47 @@ def off_policy_mask(
 
     Args:
       log_probs, rollout_log_probs: (P, G, T) in nats.
-      advantages: broadcastable to (P, G, T).
+      advantages: broadcastable to (P, G, T); for each token, its own advantage counts.
       mask: (P, G, T) 1 on completion tokens.
-      threshold: in nats per token; TRL's off_policy_mask_threshold, None there by default.
+      threshold: in nats per token; TRL's off_policy_mask_threshold and ms-swift's
+        off_policy_sequence_mask_delta, None in both by default.
       unknown: a token's log πrollout - log πθ if the sampler reported NaN. 0, as in TRL, means that the
-        policy has not moved.
+        policy has not moved. With NaN the completion is dropped, as in TRL before 1.11. With -inf it is kept,
+        as in ms-swift.
 
     Returns:
       (P, G, T) of 0 and 1.
 
-    DeepSeek-V3.2 (arXiv:2512.02556); TRL `get_off_policy_mask`.
+    DeepSeek-V3.2 (arXiv:2512.02556); TRL `get_off_policy_mask`, ms-swift `_compute_off_policy_sequence_mask`.
     """
     xp = array_namespace(log_probs, rollout_log_probs, advantages, mask)
     difference = rollout_log_probs - log_probs
     difference = xp.where(xp.isnan(difference), unknown, difference)
     mean_difference = masked_mean(difference, mask, axis=TOKENS, keepdims=True)
     keep = (advantages >= 0.0) | (mean_difference <= threshold)
-    return xp.astype(keep, log_probs.dtype)
+    return xp.astype(keep, log_probs.dtype) + xp.zeros_like(log_probs)
+
+
+def off_policy_mask_since_update(
+    log_probs: Array, old_log_probs: Array, advantages: Array, mask: Array, *, threshold: float = 1e-4
+) -> Array:
+    """Compute `off_policy_mask` with the learner's old log-probabilities in place of the sampler's.
+
+        w = 0 where A < 0 and mean over the completion of (log πold - log πθ) > threshold,    else 1
+
+    It sees how far the policy has moved during the update, and not the mismatch of sampler and learner.
+
+    Args:
+      log_probs, old_log_probs: (P, G, T) in nats.
+      advantages, mask: as in `off_policy_mask`.
+      threshold: in nats per token; slime's opsm_delta is 1e-4.
+
+    Returns:
+      (P, G, T) of 0 and 1; all 1 in the first step of an update.
+
+    slime `compute_opsm_mask`; TRL 0.27.0 `get_off_policy_mask`.
+    """
+    return off_policy_mask(log_probs, old_log_probs, advantages, mask, threshold=threshold)
 
 
 def top_entropy(entropies: Array, mask: Array, *, share: float = 0.2) -> Array:
@@ -251,6 +508,18 @@ def _ratio(
     per_token = xp.where(xp.isnan(per_token), unknown, per_token)
     log_ratio = level(xp.clip(per_token, -max_token_log_ratio, max_token_log_ratio), mask)
     return xp.exp(xp.clip(log_ratio, -max_log_ratio, max_log_ratio))
+
+
+def _over_mean(weights: Array, mask: Array, level: Callable[[Array, Array], Array]) -> Array:
+    """Divide the weights by their mean over the tokens, or over the completions if each has one weight."""
+    if level is token_level:
+        mean = masked_mean(weights, mask, axis=BATCH, keepdims=True)
+    else:
+        each = masked_mean(weights, mask, axis=TOKENS, keepdims=True)
+        xp = array_namespace(weights, mask)
+        has_tokens = xp.any(is_set(mask), axis=TOKENS, keepdims=True)
+        mean = masked_mean(each, xp.astype(has_tokens, weights.dtype), axis=BATCH, keepdims=True)
+    return weights / array_namespace(mean).where(mean > SMALLEST_MEAN, mean, 1.0)
 
 
 def _quantile(values: Array, mask: Array, q: float) -> Array:

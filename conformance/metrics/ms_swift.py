@@ -11,7 +11,8 @@ import numpy as np
 
 from conformance.measured import Measured, Metric
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
-from grpo_ref.explain.dialects.ms_swift.losses import LARGEST, fresh, summed_kl
+from grpo_ref.corrections import off_policy_mask
+from grpo_ref.explain.dialects.ms_swift.losses import LARGEST, summed_kl
 from grpo_ref.penalties import k3
 
 ZERO_BELOW = 1e-8
@@ -20,7 +21,10 @@ ZERO_BELOW = 1e-8
 
 def _mask(measured: Measured) -> Floats:
     """Return 1 on the tokens that remain after all filters, (P, G, T)."""
-    record, part = measured.record, [each for each in measured.recipe.corrections if each.kernel is fresh]
+    record, part = (
+        measured.record,
+        [each for each in measured.recipe.corrections if each.kernel is off_policy_mask],
+    )
     mask: Floats = measured.numbers.get("admitted", record.mask)
     fields = {"rollout_log_probs": _old(record)} | vars(record)
     fields |= {"advantages": _advantages(measured), "mask": mask}

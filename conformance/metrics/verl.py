@@ -12,13 +12,12 @@ from conformance.calls.common import OPTIONAL
 from conformance.calls.verl import as_actor, average, bypassed, of_none
 from conformance.measured import Measured, Metric
 from grpo_ref.arrays import BATCH, TOKENS, Floats, masked_mean
+from grpo_ref.corrections import SMALLEST_MEAN
 from grpo_ref.explain.dialects.verl.correction import OPTIONS, inner, rejection, window
 from grpo_ref.explain.dialects.verl.kernels import (
     PENALTIES,
     SAFETY_BOUND,
-    SMALLEST_MEAN,
     close_to_sampler,
-    divergence,
 )
 from grpo_ref.explain.settings import Settings
 from grpo_ref.levels import sequence_mean_level
@@ -323,13 +322,26 @@ def _norm(batch: Mismatch, weights: Floats) -> float:
     return mean if mean > SMALLEST_MEAN else 1.0
 
 
+def _divergence(batch: Mismatch, option: str) -> Floats:
+    """Return the divergence of sampler and learner, (P, G, T) per token or (P, G, 1) per completion."""
+    v = np.where(batch.mask, np.clip(batch.sampler - batch.learner, -SAFETY_BOUND, SAFETY_BOUND), 0.0)
+    over, _, estimator = option.rpartition("_")
+    each: Floats = {"k1": v, "k2": 0.5 * v**2, "k3": np.exp(-v) - 1.0 + v}[estimator]
+    if over == "token":
+        return each
+    if over == "seq_mean":
+        mean: Floats = masked_mean(each, batch.mask, axis=TOKENS, keepdims=True)
+        return mean
+    total: Floats = (np.sum if over == "seq_sum" else np.max)(each, axis=TOKENS, keepdims=True)
+    return total
+
+
 def rejection_statistics(batch: Mismatch) -> dict[str, float]:
     """Return each option's statistic, and the fraction that it rejects."""
-    arrays = (batch.learner, batch.sampler, batch.mask)
     numbers: dict[str, float] = {}
     kept = batch.mask
     for bound in rejection(batch.settings["rollout_rs"], batch.settings["rollout_rs_threshold"]):
-        far = divergence(*arrays, option=bound.option)
+        far = _divergence(batch, bound.option)
         numbers |= {
             f"rollout_rs_{bound.option}_{name}": value
             for name, value in _of_statistic(batch, far, bound.low, bound.high).items()

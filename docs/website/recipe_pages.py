@@ -73,6 +73,7 @@ TITLES = {
     "gigpo": "GiGPO",
     "mt_grpo": "MT-GRPO",
     "icepop": "IcePop",
+    "glm_5": "GLM-5",
     "decoupled_ppo": "Decoupled PPO",
     "opd": "On-policy distillation",
     "opd_rl": "On-policy distillation with rewards",

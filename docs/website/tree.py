@@ -8,7 +8,10 @@ SOURCES, SITE, CACHE = BUILD / "site-source", BUILD / "site", BUILD / "site-cach
 
 AUDIENCES = ("student", "instructor", "practitioner", "researcher")
 """Kinds of readers. Each has a tutorial and a guide."""
-REFERENCE = ("pipeline", "recipes", "turns", "neural", "speed", "glossary", "package_map", "attack", "teach")
+REFERENCE = (
+    *("pipeline", "recipes", "mismatch", "turns", "neural", "speed"),
+    *("glossary", "package_map", "attack", "teach"),
+)
 ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
 FOLDER_PAGES = {
     "grpo_ref/explain/README.md": "more/trainers",
@@ -71,6 +74,7 @@ MORE = (
     "pipeline",
     "recipes",
     "turns",
+    "mismatch",
     "neural",
     "speed",
     "glossary",

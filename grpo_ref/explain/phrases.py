@@ -28,6 +28,8 @@ PHRASES: Mapping[str, Phrase] = {
     "clip_cov": "PPO-clip {clip_low}/{clip_high} with Clip-Cov on a share of {share} of the tokens"
     "< of covariance {cov_low} to {cov_high}>",
     "cispo": "CISPO (detached weight {within})",
+    "rollout_is": "REINFORCE weighted by the ratio to the sampler, 0 outside 1 - {clip_low} to 1 + {clip_high}"
+    " (GLM-5)",
     "gspo_token": "GSPO-token's clip, {clip_low}/{clip_high}",
     "vespo": "VESPO (k {k_positive}/{k_negative}, λ {lambda_positive}/{lambda_negative})",
     "dppo_tv": "DPPO's mask by total variation, {low}/{high}<, ratios at most {max_ratio}>",
@@ -98,11 +100,22 @@ PHRASES: Mapping[str, Phrase] = {
     "weighted_k3": "importance-weighted k3",
     "to_teacher": "{estimator} to a teacher",
     # corrections
-    "truncated": "{max_ratio:inf=|truncated }importance weights against the sampler {level}, {within}",
-    "masked": "importance weights against the sampler {level}, 0 {outside}",
+    "truncated": "{max_ratio:inf=|truncated }importance weights against the sampler {level}, {within}"
+    "{batch_normalize:True=, divided by their mean over the batch}",
+    "masked": "importance weights against the sampler {level}, 0 {outside}"
+    "{batch_normalize:True=, divided by their mean over the batch}",
     "indicator": "only where the ratio to the sampler {level} is {within}",
     "off_policy_mask": "completions of negative advantage dropped beyond {threshold} nats per token"
     " from the sampler",
+    "off_policy_mask_since_update": "completions of negative advantage dropped beyond {threshold} nats per token"
+    " from the old policy",
+    "without_outliers": "completions dropped that have a token with a ratio to the sampler {outside}",
+    "rejection": "only {over:token=tokens|completions} whose {estimator} to the sampler"
+    "{over:token=| ({over} over the tokens)} is from {low} to {high}",
+    "second_moment_mask": "M2PO's mask, the mean squared log-ratio to the sampler below {threshold}",
+    "prefix_ratio": "importance weights against the sampler, for each token"
+    " {minimum:True=its ratio times the smallest one before it|the product up to it}"
+    "<, at most {max_ratio}>",
     "top_entropy": "only the top {share} of the tokens by entropy",
     "unlikely_under_reference": "tokens weighted by 1 - πref, less where the reference finds them likely",
     "early_stop": "no update above a mean ratio of {max_ratio}",

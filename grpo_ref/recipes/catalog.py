@@ -4,6 +4,7 @@ A new recipe is one constant here. Its name in lower case is its name in `RECIPE
 recipes in the order of this file. A comment says what a recipe changes.
 """
 
+import math
 from dataclasses import replace
 
 from grpo_ref.advantages import (
@@ -31,7 +32,7 @@ from grpo_ref.aggregation import (
     sequence_mean_token_sum,
     token_mean,
 )
-from grpo_ref.corrections import masked, top_entropy, truncated
+from grpo_ref.corrections import masked, second_moment_mask, top_entropy, truncated
 from grpo_ref.filters import all_groups, mixed_groups
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
 from grpo_ref.penalties import k3
@@ -50,6 +51,7 @@ from grpo_ref.surrogates import (
     importance_weighted,
     kl_cov,
     reinforce,
+    rollout_is,
     sapo,
     squared_ratio,
     two_sided_clipped,
@@ -317,6 +319,23 @@ MIS = replace(
 # The weight is the ratio of the token; outside 0.5 to 5 it is 0.
 ICEPOP = replace(
     TIS, corrections=(slot(masked, min_ratio=0.5, max_ratio=5.0),), source="Ling team 2025, IcePop"
+)
+# No clip. The ratio of learner to sampler has two factors: πθ / πold in the surrogate, and πold / πrollout as
+# its weight. Tokens whose second factor is far from 1 are dropped until the mean of its squared logarithm is
+# small. The paper decides by πθ / πrollout, which is the same in the first step.
+M2PO = replace(
+    TIS,
+    surrogate=slot(importance_weighted),
+    corrections=(slot(truncated, max_ratio=math.inf), slot(second_moment_mask, threshold=0.04)),
+    source="Zheng et al. 2025, M2PO, Prosperity before collapse (arXiv:2510.01161)",
+)
+# One ratio for the sampler's mismatch and the update: the current policy against the sampler. Outside the
+# bounds the weight is 0.
+GLM_5 = replace(
+    TIS,
+    surrogate=slot(rollout_is, clip_low=0.2, clip_high=0.2),
+    corrections=(),
+    source="GLM-5 team 2026, sec. 4.1.2 (arXiv:2602.15763); the bounds are SkyRL's defaults",
 )
 # Decoupled PPO has two policies besides the current one. The clip compares the current policy with the
 # proximal policy, whose log-probabilities are `old_log_probs`. The behaviour policy sampled the tokens:

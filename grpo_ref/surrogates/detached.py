@@ -57,6 +57,49 @@ def cispo(
     return Term(value=weight * log_probs, direct=weight)
 
 
+def rollout_is(
+    log_probs: Array,
+    rollout_log_probs: Array,
+    advantages: Array,
+    *,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+) -> Term:
+    """REINFORCE weighted by the constant ratio to the sampler, 0 outside bounds: the agentic loss of GLM-5.
+
+        sₜ = sg[ρₜ [1 - clip_low < ρₜ < 1 + clip_high]] A log πθ(t),   ρₜ = πθ / πrollout
+
+    There are no old log-probabilities: one ratio covers the sampler's mismatch and the steps of the update.
+    Unlike a clip, the bounds drop good and bad tokens on both sides.
+
+    Args:
+      log_probs, rollout_log_probs: (P, G, T) in nats; a token for which the sampler reported NaN is dropped.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      clip_low, clip_high: half-widths of the range, >= 0; both bounds are excluded. SkyRL's eps_clip_low and
+        eps_clip_high, 0.2 there.
+
+    Returns:
+      Term of (P, G, T) arrays; the derivative is in `direct`.
+
+    Raises:
+      ValueError: if a half-width is negative.
+
+    GLM-5 team 2026, GLM-5, sec. 4.1.2 (arXiv:2602.15763); SkyRL `rollout_is_policy_loss`.
+
+    >>> import numpy as np
+    >>> sampler = np.log(np.array([0.5, 0.5]))
+    >>> rollout_is(sampler + np.log([1.1, 1.3]), sampler, np.array([1.0, 1.0])).direct.round(3)
+    array([1.1, 0. ])
+    """
+    if not (clip_low >= 0.0 and clip_high >= 0.0):
+        raise ValueError(f"expected clip_low and clip_high >= 0, got {clip_low} and {clip_high}")
+    xp = array_namespace(log_probs, rollout_log_probs, advantages)
+    ratio = xp.exp(log_probs - rollout_log_probs)
+    is_inside = (ratio > 1.0 - clip_low) & (ratio < 1.0 + clip_high)
+    weight = xp.where(is_inside, ratio, 0.0) * advantages
+    return Term(value=weight * log_probs, direct=weight)
+
+
 def gspo_token(
     log_ratio: Array,
     advantages: Array,

@@ -1,7 +1,7 @@
 """AReaL: what its keys compute."""
 
 import re
-from math import log
+from math import exp, log
 
 import numpy as np
 import pytest
@@ -13,13 +13,13 @@ from grpo_ref.explain.dialects.areal.kernels import (
     at_ratio_one,
     normalized,
     of_mean_advantage,
-    of_small_second_moment,
     of_what_is_kept,
     rejected,
     rescaled,
     returned,
     returned_with_penalty,
     returned_without_reference,
+    second_moment_mask_then,
 )
 from grpo_ref.explain.dialects.areal.traps import TRAPS
 from grpo_ref.explain.trap import sprung
@@ -129,7 +129,7 @@ PARTS = {
     "the second moment, then a KL": (
         APART | {"m2_threshold": 0.04, f"{FILTER}.metric": "kl_k3"},
         {
-            "corrections": "(of_small_second_moment(threshold=0.04, then=rejected(level=token, action=mask,"
+            "corrections": "(second_moment_mask_then(threshold=0.04, then=rejected(level=token, action=mask,"
             " metric=kl_k3, agg=mean, upper=5.0, lower=None)))"
         },
     ),
@@ -333,14 +333,13 @@ def test_at_ratio_one_a_token_pushes_as_on_policy():
     assert term.value.tolist() == term.slope.tolist() == [[[1.0, -2.0]]]
 
 
-def test_the_furthest_tokens_go_until_the_mean_square_is_small():
-    """Squares 4, 1 and 0.25: without the first the mean is 0.625. Two of three are left and weigh 3/2."""
+def test_a_filter_sees_the_tokens_that_m2po_keeps():
+    """Squares 4, 1 and 0.25: two of three are left and weigh 3/2. Of their ratios, only 1/e is below 1."""
     old, sampler = np.array([[[2.0, -1.0, 0.5, 9.0]]]), np.zeros((1, 1, 4))
     mask = np.array([[[1, 1, 1, 0]]])
-    found = of_small_second_moment(old, sampler, mask, threshold=0.7)
-    np.testing.assert_allclose(found, [[[0.0, 1.5, 1.5, 0.0]]], rtol=1e-12)
-    one = of_small_second_moment(old, sampler, mask, threshold=0.01)
-    np.testing.assert_allclose(one, [[[0.0, 0.0, 3.0, 0.0]]], rtol=1e-12)
+    then = slot(rejected, upper=1.0)
+    found = second_moment_mask_then(old, sampler, mask, threshold=0.7, then=then)
+    np.testing.assert_allclose(found, [[[0.0, 1.5 * exp(-1.0), 0.0, 0.0]]], rtol=1e-12)
 
 
 def test_a_completions_advantages_are_averaged():

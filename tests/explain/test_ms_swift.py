@@ -1,17 +1,18 @@
 """ms-swift: what its arguments compute."""
 
 import re
+from math import inf
 
 import numpy as np
 import pytest
 
 from grpo_ref.aggregation import token_mean
+from grpo_ref.corrections import off_policy_mask
 from grpo_ref.explain.dialects import DIALECTS, liger, ms_swift
 from grpo_ref.explain.dialects.ms_swift.kernels import centered_then_scaled, overlong, penalized, scaled_up
 from grpo_ref.explain.dialects.ms_swift.losses import (
     by_token,
     divided_again,
-    fresh,
     fresh_token_mean,
     future_kl,
     ranked_in_group,
@@ -220,8 +221,8 @@ def test_bad_completions_that_are_stale_are_out_of_the_number_of_tokens():
     """The second one has lost 0.5 nats; of three tokens two are left."""
     policy = np.array([[[-1.0, -1.0], [-1.5, 0.0]]])
     arrays = (policy, -np.ones((1, 2, 2)), GOOD_BAD, MASK)
-    assert fresh(*arrays, threshold=0.4).tolist() == [[[1, 1], [0, 0]]]
-    assert fresh(*arrays, threshold=0.6).tolist() == [[[1, 1], [1, 1]]]
+    assert off_policy_mask(*arrays, unknown=-inf, threshold=0.4).tolist() == [[[1, 1], [0, 0]]]
+    assert off_policy_mask(*arrays, unknown=-inf, threshold=0.6).tolist() == [[[1, 1], [1, 1]]]
     assert fresh_token_mean(*arrays, threshold=0.4).tolist() == [[[0.5, 0.5], [0.0, 0.0]]]
 
 

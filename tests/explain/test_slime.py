@@ -12,7 +12,6 @@ from grpo_ref.explain.dialects.slime.kernels import (
     only_kept,
     spread_above,
     token_mean_of_any,
-    unmoved,
     weighted_estimate,
     whitened_returns,
     whitened_returns_less_penalty,
@@ -68,7 +67,10 @@ PARTS = {
     "tokens": ({"calculate_per_token_loss": True}, {"aggregate": "token_mean_of_any"}),
     "both corrections": (
         {"use_opsm": True, "use_tis": True},
-        {"corrections": "(unmoved(threshold=0.0001), truncated(min_ratio=0.0, max_ratio=2.0, unknown=nan))"},
+        {
+            "corrections": "(off_policy_mask_since_update(threshold=0.0001),"
+            " truncated(min_ratio=0.0, max_ratio=2.0, unknown=nan))"
+        },
     ),
     "metrics that train": (
         {"get_mismatch_metrics": True} | ICEPOP,
@@ -157,15 +159,6 @@ def test_a_group_needs_a_spread():
     rewards = np.array([[1.0, 0.0], [0.3, 0.3], [1.0, 1.0 + 1e-7]])
     assert spread_above(rewards).tolist() == [True, False, False]
     assert spread_above(np.array([[1.0]])).tolist() == [False]
-
-
-def test_a_bad_completion_that_became_less_likely_is_left_out():
-    """Log-ratios of -0.3 and 0.1 are 0.1 per token away."""
-    policy, old = np.array([[[-0.8, -0.4]]]), np.full((1, 1, 2), -0.5)
-    for advantage, threshold, kept in ((-1.0, 0.05, 0.0), (-1.0, 0.15, 1.0), (1.0, 0.05, 1.0)):
-        advantages = np.full((1, 1, 1), advantage)
-        weights = unmoved(policy, old, advantages, np.ones((1, 1, 2)), threshold=threshold)
-        assert weights.tolist() == [[[kept, kept]]]
 
 
 def test_an_estimate_is_weighted_by_the_ratio_of_its_token():

@@ -20,7 +20,6 @@ from grpo_ref.explain.dialects.verl.kernels import (
     Bound,
     close_to_sampler,
     geometric_mean_weight,
-    mean_one,
     overlong_in_tokens,
     returned_with_penalty,
     share_of_kept,
@@ -225,12 +224,6 @@ def test_bounds_of_ratios_are_in_nats():
     assert window("1e-1_inf") == (0.1, inf)
     powers = verl.recipe(rollout_is="token", rollout_is_threshold="5e-1_5e0")
     assert powers == verl.recipe(rollout_is="token", rollout_is_threshold="0.5_5.0")
-
-
-def test_weights_of_mean_one():
-    weights = slot(truncated, max_ratio=2.0)
-    found = mean_one(OLD, SAMPLER, ONES, weights=weights)
-    np.testing.assert_allclose(found, [[[16 / 11, 8 / 11], [4 / 11, 16 / 11]]])
 
 
 def test_a_geometric_mean_of_weights():

@@ -5,7 +5,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from grpo_ref.surrogates import cispo, gspo_token, vespo
+from grpo_ref.surrogates import cispo, gspo_token, rollout_is, vespo
 
 # ratio, log-probability, settings -> weight of an advantage of -2
 WEIGHTS = {
@@ -28,6 +28,30 @@ def test_cispo_caps_the_weight_and_keeps_the_gradient(ratio, log_prob, settings,
 def test_cispo_bounds_out_of_order_are_named():
     with pytest.raises(ValueError, match=r"expected 0 <= min_ratio <= max_ratio, got 2\.0 and 1\.0"):
         cispo(np.zeros(1), np.zeros(1), np.zeros(1), min_ratio=2.0, max_ratio=1.0)
+
+
+# ratio to the sampler, advantage -> weight, with bounds of 0.8 and 1.2
+RATIOS_TO_SAMPLER = {
+    "inside": (1.1, 2.0, 2.2),
+    "inside and bad": (0.9, -1.0, -0.9),
+    "good and too likely": (1.3, 1.0, 0.0),
+    "bad and too likely: dropped too, unlike by a clip": (1.3, -1.0, 0.0),
+    "good and too rare: dropped too": (0.7, 1.0, 0.0),
+    "not scored by the sampler": (np.nan, 1.0, 0.0),
+}
+
+
+@pytest.mark.parametrize(("ratio", "advantage", "weight"), RATIOS_TO_SAMPLER.values(), ids=RATIOS_TO_SAMPLER)
+def test_the_ratio_to_the_sampler_is_the_weight_inside_its_bounds(ratio, advantage, weight, asarray):
+    term = rollout_is(asarray([log(0.5)]), asarray([log(0.5) - np.log(ratio)]), asarray([advantage]))
+    asarray.check(term.direct, [weight])
+    asarray.check(term.value, [weight * log(0.5)])
+    assert term.slope == 0.0
+
+
+def test_half_widths_below_0_are_refused():
+    with pytest.raises(ValueError, match=r"expected clip_low and clip_high >= 0, got -0\.1 and 0\.2"):
+        rollout_is(np.zeros(1), np.zeros(1), np.zeros(1), clip_low=-0.1)
 
 
 LOG2 = log(2.0)

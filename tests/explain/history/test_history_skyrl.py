@@ -74,7 +74,7 @@ BORDERS = {
     ),
     "rollout_is comes on 2026-03-12": (
         *(algorithm(policy_loss_type="rollout_is"), "surrogate"),
-        {"2026-02": REFUSED, "2026-03": "kept_inside(clip_low=0.2, clip_high=0.2)"},
+        {"2026-02": REFUSED, "2026-03": "rollout_is(clip_low=0.2, clip_high=0.2)"},
     ),
     "off_policy_correction comes on 2026-02-03": (
         *(GEOMETRIC, "corrections"),

@@ -57,7 +57,7 @@ BORDERS = {
     ),
     "use_opsm comes in December 2025": (
         *("slime", {"use_opsm": True}, "corrections"),
-        {"2025-11": REFUSED, "2025-12": "(unmoved(threshold=0.0001))"},
+        {"2025-11": REFUSED, "2025-12": "(off_policy_mask_since_update(threshold=0.0001))"},
     ),
     "use_unbiased_kl comes in December 2025": (
         *("slime", {"use_kl_loss": True, "kl_loss_type": "k2", "use_unbiased_kl": True}, "penalty"),

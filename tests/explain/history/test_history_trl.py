@@ -159,7 +159,7 @@ def test_dr_grpo_without_division_by_the_std_is_what_the_release_makes_of_the_ke
 MASK = {"off_policy_mask_threshold": 0.5}
 # release -> the mask for old completions
 OFF_POLICY = {
-    "0.27.0": "off_policy_mask_of_trainer(threshold=0.5)",
+    "0.27.0": "off_policy_mask_since_update(threshold=0.5)",
     "0.27.1": "off_policy_mask(threshold=0.5, unknown=nan)",
     "1.10.0": "off_policy_mask(threshold=0.5, unknown=nan)",
     "1.11.0": "off_policy_mask(threshold=0.5)",

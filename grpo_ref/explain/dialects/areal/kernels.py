@@ -8,11 +8,11 @@ from grpo_ref.arrays import (
     array_namespace,
     as_floating,
     at_least,
-    batch_sum,
     is_set,
     masked_mean,
     where_mask,
 )
+from grpo_ref.corrections import second_moment_mask
 from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
 
@@ -344,15 +344,10 @@ def _aggregated(measure: Array, mask: Array, agg: str) -> Array:
     return total if agg == "sum" else masked_mean(measure, mask, axis=TOKENS, keepdims=True)
 
 
-def of_small_second_moment(
-    old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, threshold: float, then: Slot | None = None
+def second_moment_mask_then(
+    old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, threshold: float, then: Slot
 ) -> Array:
-    """Exclude the tokens furthest from the sampler until the mean square of the others is small (M2PO).
-
-        w = n/k on the k tokens of the smallest (log πold - log πrollout)², 0 on the other n - k
-
-    k is the largest number for which the mean is below the threshold, and at least 1. The loss is then
-    divided by k instead of n. If a step has several micro-batches, the tokens are chosen in each of them.
+    """Compute `second_moment_mask` as AReaL rescales it, and apply a filter to the tokens that it keeps.
 
     Args:
       old_log_probs, rollout_log_probs, mask: as in `rejected`.
@@ -362,36 +357,12 @@ def of_small_second_moment(
     Returns:
       (P, G, T) weights.
 
-    AReaL `_apply_m2po_masking`, M2PO.
+    AReaL `grpo_loss_fn`, which masks before `ppo_actor_loss_fn` filters.
     """
-    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
-    apart = where_mask(mask, old_log_probs - rollout_log_probs) ** 2
-    squares = xp.where(xp.isnan(apart), xp.inf, apart)
-    flat = xp.reshape(xp.where(is_set(mask), squares, -1.0), (*apart.shape[:-3], -1))
-    order = xp.argsort(-flat, axis=-1, stable=True)
-    falling = xp.take_along_axis(flat, order, axis=-1)
-    place = xp.argsort(order, axis=-1, stable=True)
-    chosen = xp.reshape(xp.take_along_axis(_kept(falling, threshold), place, axis=-1), mask.shape)
-    chosen = xp.astype(chosen & is_set(mask), apart.dtype)
-    share = batch_sum(as_floating(mask), keepdims=True) / at_least(batch_sum(chosen, keepdims=True), 1.0)
-    if then is None:
-        return chosen * share
-    fields = {"old_log_probs": old_log_probs, "rollout_log_probs": rollout_log_probs, "mask": chosen}
-    return where_mask(chosen, then(**fields)) * share
-
-
-def _kept(falling: Array, threshold: float) -> Array:
-    """Return true for the squares, sorted from large to small, whose mean with all smaller ones is low.
-
-    Negative is padding.
-    """
-    xp = array_namespace(falling)
-    tokens = xp.sum(xp.astype(falling >= 0.0, falling.dtype), axis=-1, keepdims=True)
-    place = xp.arange(falling.shape[-1], dtype=falling.dtype)
-    rising = xp.flip(at_least(falling, 0.0), axis=-1)
-    sums = xp.flip(xp.cumulative_sum(rising, axis=-1), axis=-1)
-    small = (sums / at_least(tokens - place, 1.0) < threshold) & (place < tokens)
-    return place >= xp.min(xp.where(small, place, tokens - 1.0), axis=-1, keepdims=True)
+    weights = second_moment_mask(old_log_probs, rollout_log_probs, mask, threshold=threshold, rescale=True)
+    left = array_namespace(weights).astype(weights != 0.0, weights.dtype)
+    fields = {"old_log_probs": old_log_probs, "rollout_log_probs": rollout_log_probs, "mask": left}
+    return where_mask(left, then(**fields)) * weights
 
 
 def of_learner(log_probs: Array, rollout_log_probs: Array, mask: Array, *, then: Slot) -> Array:

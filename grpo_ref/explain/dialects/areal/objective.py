@@ -13,7 +13,7 @@ from grpo_ref.advantages import (
     whitened,
 )
 from grpo_ref.aggregation import token_mean
-from grpo_ref.corrections import masked, truncated
+from grpo_ref.corrections import masked, second_moment_mask, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.areal.kernels import (
@@ -24,7 +24,6 @@ from grpo_ref.explain.dialects.areal.kernels import (
     of_learner_since,
     of_mean_advantage,
     of_one_weight,
-    of_small_second_moment,
     of_what_is_kept,
     rejected,
     rescaled,
@@ -33,6 +32,7 @@ from grpo_ref.explain.dialects.areal.kernels import (
     returned_with_samplers_penalty,
     returned_without_reference,
     returned_without_reference_of_sampler,
+    second_moment_mask_then,
 )
 from grpo_ref.explain.dialects.areal.keys import (
     BUDGET,
@@ -199,8 +199,10 @@ def _corrections(settings: Mapping[str, Any]) -> tuple[Slot, ...]:
         return () if told is None else _without_mismatch(told)
     filters = () if told is None else (_filter(told),)
     if moment is not None:
-        then = {"then": filters[0]} if filters else {}
-        filters = (slot(of_small_second_moment, threshold=moment, **then),)
+        if filters:
+            filters = (slot(second_moment_mask_then, threshold=moment, then=filters[0]),)
+        else:
+            filters = (slot(second_moment_mask, threshold=moment, rescale=True),)
     if not reuses:
         return filters
     return tuple(slot(of_learner if apart else of_learner_since, then=each) for each in filters)

@@ -10,7 +10,6 @@ from grpo_ref.explain.dialects.areal.kernels import (
     of_learner_since,
     of_mean_advantage,
     of_one_weight,
-    of_small_second_moment,
     of_what_is_kept,
     rejected,
     rescaled,
@@ -19,6 +18,7 @@ from grpo_ref.explain.dialects.areal.kernels import (
     returned_with_samplers_penalty,
     returned_without_reference,
     returned_without_reference_of_sampler,
+    second_moment_mask_then,
 )
 from grpo_ref.explain.phrases import Kernel, Phrase
 
@@ -37,8 +37,8 @@ PHRASES: Mapping[Kernel, Phrase] = {
     " {action:mask=0|limited} where"
     " its {metric:ratio=ratio|kl_k1=k1|kl_k2=k2|k3}{level:token=| ({agg} over tokens)} is <below {lower} or"
     " >above {upper}",
-    of_small_second_moment: "M2PO's mask, the mean squared log-ratio to the sampler below {threshold}<;"
-    " {then}>",
+    second_moment_mask_then: "M2PO's mask, the mean squared log-ratio to the sampler below {threshold};"
+    " {then}",
     of_learner: "{then}, of the current policy",
     of_learner_since: "{then}, of the current policy, with the old one for the sampler",
     of_one_weight: "every token weighted {weight}, as no mismatch is measured",

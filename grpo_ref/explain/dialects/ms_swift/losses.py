@@ -14,6 +14,7 @@ from grpo_ref.arrays import (
     masked_sum,
     where_mask,
 )
+from grpo_ref.corrections import off_policy_mask
 from grpo_ref.penalties import k3
 from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
@@ -164,46 +165,27 @@ def future_kl(
     return xp.where(hurried, xp.clip(weight, SAFE_LOW, SAFE_HIGH), weight)
 
 
-def fresh(
-    log_probs: Array, rollout_log_probs: Array, advantages: Array, mask: Array, *, threshold: float
-) -> Array:
-    """Exclude bad completions that the policy has moved away from, like `off_policy_mask`.
-
-        w = 0 where A < 0 and mean over the completion of (log πrollout - log πθ) > threshold,    else 1
-
-    Args:
-      log_probs, rollout_log_probs: (P, G, T) in nats; the learner's old ones if vLLM does not sample.
-      advantages: broadcastable to (P, G, T), one per completion.
-      mask: (P, G, T) 1 on completion tokens.
-      threshold: off_policy_sequence_mask_delta, in nats per token.
-
-    Returns:
-      (P, G, T) of 0 and 1; 1 where the mean is NaN.
-
-    ms-swift `_compute_off_policy_sequence_mask`.
-    """
-    xp = array_namespace(log_probs, rollout_log_probs, advantages, mask)
-    moved = masked_mean(rollout_log_probs - log_probs, mask, axis=TOKENS, keepdims=True)
-    stale = (advantages < 0.0) & (moved > threshold)
-    return xp.astype(~stale, log_probs.dtype) + xp.zeros_like(log_probs)
-
-
 def fresh_token_mean(
     log_probs: Array, rollout_log_probs: Array, advantages: Array, mask: Array, *, threshold: float
 ) -> Array:
-    """Compute `token_mean` over the tokens that `fresh` keeps.
+    """Compute `token_mean` over the tokens that `off_policy_mask` keeps.
 
     The others do not count in the denominator either.
 
     Args:
-      log_probs, rollout_log_probs, advantages, mask, threshold: as in `fresh`.
+      log_probs, rollout_log_probs, advantages, mask: as in `off_policy_mask`; if vLLM does not sample, the
+        learner's old log-probabilities are the sampler's.
+      threshold: off_policy_sequence_mask_delta, in nats per token.
 
     Returns:
       (P, G, T) weights that sum to 1, or to 0 if no token is left.
 
     ms-swift "bnpo", and the penalty of "real", with off_policy_sequence_mask_delta.
     """
-    return token_mean(mask * fresh(log_probs, rollout_log_probs, advantages, mask, threshold=threshold))
+    kept = off_policy_mask(
+        log_probs, rollout_log_probs, advantages, mask, threshold=threshold, unknown=-math.inf
+    )
+    return token_mean(mask * kept)
 
 
 def weighed_k3(

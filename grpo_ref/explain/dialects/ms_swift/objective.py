@@ -27,7 +27,6 @@ from grpo_ref.explain.dialects.ms_swift.losses import (
     LARGEST,
     by_token,
     divided_again,
-    fresh,
     fresh_token_mean,
     future_kl,
     ranked_in_group,
@@ -184,7 +183,7 @@ _BY_COMPLETION: dict[str, Any] = {
 
 def _fresh(s: Settings) -> tuple[Slot, ...]:
     delta = s.off_policy_sequence_mask_delta
-    return () if delta is None else (slot(fresh, threshold=delta),)
+    return () if delta is None else (slot(off_policy_mask, threshold=delta, unknown=-math.inf),)
 
 
 def _corrections(s: Settings) -> tuple[Slot, ...]:
@@ -246,7 +245,6 @@ DIALECT = dialect_of(
             divided_again: token_mean,
             fresh_token_mean: token_mean,
             weighed_k3: k3,
-            fresh: off_policy_mask,
             top_entropy_of_batch: top_entropy,
             overlong: soft_overlong,
             scaled_up: leave_one_out,

@@ -7,7 +7,6 @@ from grpo_ref.explain.dialects.ms_swift.kernels import centered_then_scaled, ove
 from grpo_ref.explain.dialects.ms_swift.losses import (
     by_token,
     divided_again,
-    fresh,
     fresh_token_mean,
     future_kl,
     ranked_in_group,
@@ -36,7 +35,6 @@ PHRASES: Mapping[Kernel, Phrase] = {
     by_token: "{gain}, the gradient to each token by itself (GSPO-token)",
     ranked_in_group: "REAL (good completions of a group classified against bad ones, temperature {tau})",
     future_kl: _future,
-    fresh: COMMON["off_policy_mask"],
     top_entropy_of_batch: COMMON["top_entropy"],
     weighed_k3: "k3 weighted like the surrogate",
     scaled_up: "{scores}, times G/(G - 1) as for a leave-one-out mean",

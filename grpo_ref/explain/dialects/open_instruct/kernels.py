@@ -91,8 +91,15 @@ def rho_clamp(
 
     Open Instruct `compute_rho_correction`, `mask_logprobs`.
     """
-    bounds = {"min_ratio": min_ratio, "max_ratio": max_ratio, "max_token_log_ratio": MAX_LOG_RHO}
-    return truncated(old_log_probs, known(rollout_log_probs), mask, level=level, **bounds)
+    return truncated(
+        old_log_probs,
+        known(rollout_log_probs),
+        mask,
+        level=level,
+        min_ratio=min_ratio,
+        max_ratio=max_ratio,
+        max_token_log_ratio=MAX_LOG_RHO,
+    )
 
 
 def rho_window(

@@ -7,7 +7,7 @@ from grpo_ref.explain.phrases import PHRASES as COMMON
 from grpo_ref.explain.phrases import Kernel, Phrase
 
 PHRASES: Mapping[Kernel, Phrase] = {
-    rho_clamp: COMMON["truncated"],
+    rho_clamp: "{max_ratio:inf=|truncated }importance weights against the sampler {level}, {within}",
     rho_window: COMMON["indicator"],
     vaco_mask: "VACO's mask where a completion's mean |ratio - 1| to the sampler is outside"
     " [{min_divergence}, {max_divergence}]",

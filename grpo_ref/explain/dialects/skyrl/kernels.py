@@ -164,37 +164,6 @@ def cispo_against_sampler(
     return cispo(log_ratio, log_probs, advantages, min_ratio=min_ratio, max_ratio=max_ratio)
 
 
-def kept_inside(
-    log_probs: Array,
-    rollout_log_probs: Array,
-    advantages: Array,
-    *,
-    clip_low: float = 0.2,
-    clip_high: float = 0.2,
-) -> Term:
-    """Use the ratio to the sampler as a constant weight, 0 outside the range (the agentic loss of GLM-5).
-
-        sₜ = sg[c [1 - clip_low < c < 1 + clip_high]] A log πθ(t),   c = πθ / πrollout
-
-    Unlike a clip, it stops good and bad tokens on both sides.
-
-    Args:
-      log_probs, rollout_log_probs: (P, G, T) in nats.
-      advantages: broadcastable to (P, G, T); constant with respect to θ.
-      clip_low, clip_high: widths of the range, whose ends are excluded.
-
-    Returns:
-      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
-
-    SkyRL `rollout_is_policy_loss`.
-    """
-    xp = array_namespace(log_probs, rollout_log_probs, advantages)
-    ratio = xp.exp(_against_sampler(log_probs, rollout_log_probs))
-    inside = (ratio > 1.0 - clip_low) & (ratio < 1.0 + clip_high)
-    weight = xp.where(inside, ratio, 0.0) * advantages
-    return Term(value=weight * log_probs, direct=weight)
-
-
 def dppo_tv_against_sampler(
     log_probs: Array, rollout_log_probs: Array, advantages: Array, *, low: float = 0.2, high: float = 0.2
 ) -> Term:
@@ -373,40 +342,6 @@ def _places(array: Array, rows: int) -> list[slice]:
 # ---- corrections and filters ---------------------------------------------------------------------
 
 
-def without_outliers(
-    old_log_probs: Array,
-    rollout_log_probs: Array,
-    mask: Array,
-    *,
-    min_ratio: float | None = None,
-    max_ratio: float | None = None,
-) -> Array:
-    """Exclude a whole completion if a single token is outside the bounds.
-
-        w = 1 where every token of the completion has min_ratio <= c <= max_ratio, else 0
-        c = πold / πrollout
-
-    Args:
-      old_log_probs, rollout_log_probs: (P, G, T) in nats.
-      mask: (P, G, T) 1 on completion tokens.
-      min_ratio, max_ratio: outlier_token_is_threshold_low and _high; None for no bound.
-
-    Returns:
-      (P, G, T) of 0 and 1.
-
-    SkyRL `compute_outlier_token_mask`.
-    """
-    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
-    ratio = xp.exp(xp.clip(where_mask(mask, old_log_probs - rollout_log_probs), -LARGEST, LARGEST))
-    outside = xp.zeros_like(ratio, dtype=xp.bool)
-    if max_ratio is not None:
-        outside = outside | (ratio > max_ratio)
-    if min_ratio is not None:
-        outside = outside | (ratio < min_ratio)
-    kept = ~xp.any(outside & is_set(mask), axis=TOKENS, keepdims=True)
-    return xp.astype(kept, ratio.dtype) + xp.zeros_like(ratio)
-
-
 def of_what_is_left(
     old_log_probs: Array,
     rollout_log_probs: Array,
@@ -421,7 +356,7 @@ def of_what_is_left(
         w = part(mask [min_ratio <= c <= max_ratio]),   c = πold / πrollout
 
     Args:
-      old_log_probs, rollout_log_probs, mask: as in `without_outliers`.
+      old_log_probs, rollout_log_probs, mask: as in `indicator`.
       part: the correction.
       min_ratio, max_ratio: token_mask_is_threshold_low and _high.
 
@@ -577,7 +512,6 @@ FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
     dppo_kl_against_sampler: dppo_kl,
     clip_cov_of_scaled: clip_cov,
     kl_cov_of_scaled: kl_cov,
-    without_outliers: indicator,
     groups_with_a_std: mixed_groups,
     contrasted_groups: mixed_groups,
     ended_and_contrasted: ended_completions,

@@ -5,7 +5,7 @@ from typing import Any
 
 from grpo_ref.advantages import discounted, group_centered, group_normalized, leave_one_out, mean_scaled
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
-from grpo_ref.corrections import indicator, truncated
+from grpo_ref.corrections import indicator, truncated, without_outliers
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
@@ -19,7 +19,6 @@ from grpo_ref.explain.dialects.skyrl.kernels import (
     dppo_tv_against_sampler,
     ended_and_contrasted,
     groups_with_a_std,
-    kept_inside,
     kl_cov_of_scaled,
     micro_batch_token_mean,
     normalized_with_padding,
@@ -27,7 +26,6 @@ from grpo_ref.explain.dialects.skyrl.kernels import (
     of_what_is_left,
     overlong_in_tokens,
     prompt_mean,
-    without_outliers,
     zero_if_cut_off,
 )
 from grpo_ref.explain.dialects.skyrl.phrases import PHRASES
@@ -46,6 +44,7 @@ from grpo_ref.surrogates import (
     dual_clipped,
     gspo_token,
     importance_weighted,
+    rollout_is,
     sapo,
 )
 
@@ -201,7 +200,7 @@ def _surrogate(s: Settings, aggregate: Slot) -> Slot:
         case "cispo":
             return slot(cispo if s.cispo_anchor == "old" else cispo_against_sampler, **bounds)
         case "rollout_is":
-            return slot(kept_inside, clip_low=s.eps_clip_low, clip_high=s.eps_clip_high)
+            return slot(rollout_is, clip_low=s.eps_clip_low, clip_high=s.eps_clip_high)
         case "dppo":
             kernels = {"binary_tv": dppo_tv_against_sampler, "binary_kl": dppo_kl_against_sampler}
             return slot(kernels[s.dppo_type], low=s.delta_low, high=s.delta_high)
@@ -232,10 +231,8 @@ def _of_tokens(s: Settings, kind: str | None, cap: float) -> list[Slot]:
     low, high = s.outlier_token_is_threshold_low, s.outlier_token_is_threshold_high
     parts = []
     if low is not None or high is not None:
-        bounds = {"min_ratio": low, "max_ratio": high}
-        parts.append(
-            slot(without_outliers, **{name: bound for name, bound in bounds.items() if bound is not None})
-        )
+        bounds = {"min_ratio": low or 0.0, "max_ratio": inf if high is None else high}
+        parts.append(slot(without_outliers, **bounds, max_log_ratio=20.0))
     if _window(s):
         parts.append(slot(indicator, **_window(s), max_log_ratio=20.0, unknown=nan))
     if kind == "token":

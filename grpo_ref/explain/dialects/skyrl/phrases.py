@@ -12,7 +12,6 @@ from grpo_ref.explain.dialects.skyrl.kernels import (
     dppo_tv_against_sampler,
     ended_and_contrasted,
     groups_with_a_std,
-    kept_inside,
     kl_cov_of_scaled,
     micro_batch_token_mean,
     normalized_with_padding,
@@ -20,26 +19,16 @@ from grpo_ref.explain.dialects.skyrl.kernels import (
     of_what_is_left,
     overlong_in_tokens,
     prompt_mean,
-    without_outliers,
     zero_if_cut_off,
 )
 from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.phrases import PHRASES as COMMON
 from grpo_ref.explain.phrases import Kernel, Phrase
 
-
-def _outliers(min_ratio: float | None, max_ratio: float | None) -> str:
-    """Describe the bounds that are given."""
-    bounds = ["below {min_ratio}"] * (min_ratio is not None) + ["above {max_ratio}"] * (max_ratio is not None)
-    return f"completions dropped that have a token with a ratio to the sampler {' or '.join(bounds)}"
-
-
 PADDED = "{scores}, then standardised over the batch, the mean taken over the padding too"
 PHRASES: Mapping[Kernel, Phrase] = {
     # surrogates
     cispo_against_sampler: "CISPO (the ratio to the sampler as detached weight, {within})",
-    kept_inside: "REINFORCE weighted by the ratio to the sampler, 0 outside 1 - {clip_low} to 1 +"
-    " {clip_high} (GLM-5)",
     dppo_tv_against_sampler: "DPPO's mask by total variation from the sampler, {low}/{high}",
     dppo_kl_against_sampler: "DPPO's mask by KL from the sampler, {low}/{high}",
     clip_cov_of_scaled: "PPO-clip {clip_low}/{clip_high} with Clip-Cov on a share of {share} of the tokens"
@@ -47,7 +36,6 @@ PHRASES: Mapping[Kernel, Phrase] = {
     kl_cov_of_scaled: "KL-Cov (a penalty of {coef}, summed and not averaged, on a share of {share} of the"
     " tokens)",
     # corrections
-    without_outliers: _outliers,
     of_what_is_left: "{part}, over the tokens whose ratio to the sampler is {within}",
     # advantages
     penalized: "KL {kl_coef} ({penalty}, summed over tokens) subtracted from the reward, then {scores}",

@@ -64,30 +64,6 @@ def spread_above(rewards: Array, *, least: float = 1e-6) -> Array:
     return xp.sqrt(xp.sum(squares, axis=MEMBERS) / max(size - 1, 1)) > least
 
 
-def unmoved(
-    log_probs: Array, old_log_probs: Array, advantages: Array, mask: Array, *, threshold: float = 1e-4
-) -> Array:
-    """Apply `off_policy_mask` to the old policy: exclude bad completions that became less likely.
-
-        w = 0 where A < 0 and mean over the completion of (log πold - log πθ) > threshold,    else 1
-
-    Args:
-      log_probs, old_log_probs: (P, G, T) in nats.
-      advantages: broadcastable to (P, G, T); for each token, its own advantage counts.
-      mask: (P, G, T) 1 on completion tokens.
-      threshold: opsm_delta, in nats per token.
-
-    Returns:
-      (P, G, T) of 0 and 1. On-policy, all tokens are kept.
-
-    slime `compute_opsm_mask`. DeepSeek-V3.2 (arXiv:2512.02556) compares with the sampler instead.
-    """
-    xp = array_namespace(log_probs, old_log_probs, advantages, mask)
-    moved = masked_mean(old_log_probs - log_probs, mask, axis=TOKENS, keepdims=True)
-    left_out = (advantages < 0.0) & (moved > threshold)
-    return 1.0 - xp.astype(left_out, log_probs.dtype) + xp.zeros_like(log_probs)
-
-
 def mismatch_weights(
     old_log_probs: Array,
     rollout_log_probs: Array,

@@ -5,7 +5,7 @@ from typing import Any
 
 from grpo_ref.advantages import discounted, group_centered, group_normalized, raw_rewards, whitened
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
-from grpo_ref.corrections import masked, off_policy_mask, truncated
+from grpo_ref.corrections import masked, off_policy_mask_since_update, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.common.averages import whole_step
@@ -14,7 +14,6 @@ from grpo_ref.explain.dialects.slime.kernels import (
     only_kept,
     spread_above,
     token_mean_of_any,
-    unmoved,
     weighted_estimate,
     whitened_returns,
     whitened_returns_less_penalty,
@@ -136,7 +135,7 @@ def _mismatch(s: Settings) -> Slot:
 
 
 def _corrections(s: Settings) -> tuple[Slot, ...]:
-    moved = (slot(unmoved, threshold=s.opsm_delta),) if s.use_opsm else ()
+    moved = (slot(off_policy_mask_since_update, threshold=s.opsm_delta),) if s.use_opsm else ()
     if not (s.use_tis or s.get_mismatch_metrics):
         return moved
     if s.custom_tis_function_path == MISMATCH:
@@ -156,7 +155,6 @@ DIALECT = dialect_of(
         forms={
             token_mean_of_any: token_mean,
             spread_above: mixed_groups,
-            unmoved: off_policy_mask,
             mismatch_weights: truncated,
             weighted_estimate: weighted_k3,
             whitened_scores: whitened,

@@ -7,7 +7,6 @@ from grpo_ref.explain.dialects.slime.kernels import (
     only_kept,
     spread_above,
     token_mean_of_any,
-    unmoved,
     weighted_estimate,
     whitened_returns,
     whitened_returns_less_penalty,
@@ -25,8 +24,6 @@ PHRASES: Mapping[Kernel, Phrase] = {
     "{normalized:True=, divided by their mean}<; 0 unless the ratio ({reject[0]}) is between {reject[1]} and"
     " {reject[2]}>"
     "<; 0 for completions with a token ratio below {veto}>",
-    unmoved: "completions of negative advantage dropped beyond {threshold} nats per token from the old"
-    " policy",
     whitened_scores: f"{{scores}}, then {WHITENED}",
     whitened_scores_less_penalty: f"{{scores}}, each token's own KL {{kl_coef}} ({{penalty}}) subtracted,"
     f" then"

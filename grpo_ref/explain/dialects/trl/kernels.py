@@ -4,7 +4,6 @@ import math
 from types import SimpleNamespace
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, at_least, is_set, masked_sum
-from grpo_ref.corrections import off_policy_mask
 from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import k3
 from grpo_ref.recipes import Slot
@@ -186,27 +185,6 @@ def weighted_k3_beside(
     return Term(
         value=ratio * term.value, direct=LEVELS[level](ratio * term.value, mask) + ratio * term.direct
     )
-
-
-def off_policy_mask_of_trainer(
-    log_probs: Array, old_log_probs: Array, advantages: Array, mask: Array, *, threshold: float
-) -> Array:
-    """Compute `off_policy_mask` with the trainer's own old log-probabilities in place of the sampler's.
-
-        w = 0 where A < 0 and mean over the completion of (log πold - log πθ) > threshold,    else 1
-
-    Args:
-      log_probs, old_log_probs: (P, G, T) in nats.
-      advantages: broadcastable to (P, G, T).
-      mask: (P, G, T) 1 on completion tokens.
-      threshold: TRL's off_policy_mask_threshold, in nats per token.
-
-    Returns:
-      (P, G, T) of 0 and 1.
-
-    TRL 0.27.0 `get_off_policy_mask`.
-    """
-    return off_policy_mask(log_probs, old_log_probs, advantages, mask, threshold=threshold)
 
 
 def geometric_mean_of_kept(

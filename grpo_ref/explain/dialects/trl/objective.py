@@ -10,7 +10,7 @@ from grpo_ref.aggregation import (
     sequence_mean_token_sum,
     token_mean,
 )
-from grpo_ref.corrections import off_policy_mask, top_entropy
+from grpo_ref.corrections import off_policy_mask, off_policy_mask_since_update, top_entropy
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
@@ -18,7 +18,6 @@ from grpo_ref.explain.dialects.trl.kernels import (
     LEVELS,
     cispo_with_any_cap,
     geometric_mean_of_kept,
-    off_policy_mask_of_trainer,
     sapo_of_any_sign,
     top_entropy_in_float32,
     vespo_in_limits,
@@ -176,7 +175,7 @@ def _masks(s: Settings) -> tuple[Slot, ...]:
         return _entropy_mask(s)
     threshold = {"threshold": s.off_policy_mask_threshold}
     if not s.off_policy_mask_reads_sampler:
-        return (slot(off_policy_mask_of_trainer, **threshold), *_entropy_mask(s))
+        return (slot(off_policy_mask_since_update, **threshold), *_entropy_mask(s))
     unscored = {"unknown": math.nan} if s.unscored_tokens_give_nan else {}
     return (slot(off_policy_mask, **threshold, **unscored), *_entropy_mask(s))
 
@@ -231,7 +230,6 @@ DIALECT = dialect_of(
             vespo_in_limits: vespo,
             weighted_k3_beside: weighted_k3,
             geometric_mean_of_kept: geometric_mean_clipped,
-            off_policy_mask_of_trainer: off_policy_mask,
         },
     ),
     TRAPS,

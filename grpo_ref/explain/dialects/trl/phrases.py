@@ -6,7 +6,6 @@ from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialects.trl.kernels import (
     cispo_with_any_cap,
     geometric_mean_of_kept,
-    off_policy_mask_of_trainer,
     sapo_of_any_sign,
     top_entropy_in_float32,
     vespo_in_limits,
@@ -25,8 +24,6 @@ PHRASES: Mapping[Kernel, Phrase] = {
     geometric_mean_of_kept: "GMPO (geometric mean of the kept tokens' ratios, each clipped per token in log"
     " space,"
     " {clip_low}/{clip_high})",
-    off_policy_mask_of_trainer: "completions of negative advantage dropped beyond {threshold} nats per token from the"
-    " old policy",
     weighted_k3_beside: "k3 weighted by the ratio of"
     " {level:token=the token|the completion (length-normalised)}",
     top_entropy_in_float32: COMMON["top_entropy"],

@@ -11,7 +11,6 @@ from grpo_ref.explain.dialects.verl.kernels import (
     afresh,
     close_to_sampler,
     geometric_mean_weight,
-    mean_one,
     share_of_kept,
 )
 from grpo_ref.explain.dialects.verl.keys import INNER
@@ -76,8 +75,9 @@ def weights_of(s: Settings) -> Slot:
     level = one_of("rollout_is", s.rollout_is, levels)
     low, high = window(s.rollout_is_threshold)
     common = {"level": level, "max_ratio": high, "max_log_ratio": SAFETY_BOUND, "unknown": math.nan}
-    weights = slot(truncated, **common) if low is None else slot(masked, min_ratio=low, **common)
-    return slot(mean_one, weights=weights, level=level) if s.rollout_is_batch_normalize else weights
+    if s.rollout_is_batch_normalize:
+        common["batch_normalize"] = True
+    return slot(truncated, **common) if low is None else slot(masked, min_ratio=low, **common)
 
 
 def window(threshold: Any) -> tuple[float | None, float]:

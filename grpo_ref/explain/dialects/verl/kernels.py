@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from grpo_ref.advantages.moments import whiten
 from grpo_ref.aggregation import fixed_length, token_sum
 from grpo_ref.arrays import (
-    BATCH,
     MEMBERS,
     TOKENS,
     Array,
@@ -15,8 +14,8 @@ from grpo_ref.arrays import (
     masked_mean,
     where_mask,
 )
+from grpo_ref.corrections import rejection
 from grpo_ref.filters import mixed_groups
-from grpo_ref.levels import token_level
 from grpo_ref.penalties import absolute, k1, k2, k3, straight_through
 from grpo_ref.recipes import Slot, slot
 from grpo_ref.rewards import soft_overlong
@@ -25,8 +24,6 @@ from grpo_ref.types import Term
 
 SAFETY_BOUND = 20.0
 """Limit of the log-ratios of learner to sampler, in nats."""
-SMALLEST_MEAN = 1e-8
-"""Smallest mean by which weights are divided."""
 
 
 def limited_k3(log_probs: Array, ref_log_probs: Array) -> Term:
@@ -239,59 +236,21 @@ def close_to_sampler(
 
     verl `compute_rollout_rejection_mask`.
     """
-    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
     kept = is_set(mask)
     for bound in bounds:
-        far = divergence(old_log_probs, rollout_log_probs, mask, option=bound.option)
-        kept = kept & xp.broadcast_to((far >= bound.low) & (far <= bound.high), kept.shape)
+        over, _, estimator = bound.option.rpartition("_")
+        weights = rejection(
+            old_log_probs,
+            rollout_log_probs,
+            mask,
+            estimator=estimator,
+            over=over.removeprefix("seq_"),
+            low=bound.low,
+            high=bound.high,
+            max_log_ratio=SAFETY_BOUND,
+        )
+        kept = kept & is_set(weights)
     return kept
-
-
-def divergence(old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, option: str) -> Array:
-    """Return the divergence of sampler and learner, (P, G, T) per token or (P, G, 1) per completion."""
-    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
-    v = xp.clip(where_mask(mask, rollout_log_probs - old_log_probs), -SAFETY_BOUND, SAFETY_BOUND)
-    over, _, estimator = option.rpartition("_")
-    each = {"k1": v, "k2": 0.5 * v**2, "k3": xp.exp(-v) - 1.0 + v}[estimator]
-    each = where_mask(mask, each)
-    if over == "token":
-        return each
-    if over == "seq_mean":
-        return masked_mean(each, mask, axis=TOKENS, keepdims=True)
-    return (xp.sum if over == "seq_sum" else xp.max)(each, axis=TOKENS, keepdims=True)
-
-
-def mean_one(
-    old_log_probs: Array,
-    rollout_log_probs: Array,
-    mask: Array,
-    *,
-    weights: Slot,
-    level: Callable[[Array, Array], Array] = token_level,
-) -> Array:
-    """Divide the weights for the sampler's mismatch by their mean over the batch.
-
-        w / mean(w),    over the tokens, or over the completions that have any where each has one weight
-
-    Args:
-      old_log_probs, rollout_log_probs, mask: as in `truncated`.
-      weights: `truncated` or `masked` with their settings.
-      level: level of the weights. With `token_level` the mean is over tokens.
-
-    Returns:
-      (P, G, T) weights. They are not divided if their mean is below 1e-8.
-
-    verl `rollout_is_batch_normalize`.
-    """
-    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
-    each = weights(old_log_probs=old_log_probs, rollout_log_probs=rollout_log_probs, mask=mask)
-    if level is token_level:
-        mean = masked_mean(each, mask, axis=BATCH, keepdims=True)
-    else:
-        alone = masked_mean(each, mask, axis=TOKENS, keepdims=True)
-        present = xp.max(xp.astype(is_set(mask), each.dtype), axis=TOKENS, keepdims=True)
-        mean = masked_mean(alone, present, axis=BATCH, keepdims=True)
-    return each / xp.where(mean > SMALLEST_MEAN, mean, 1.0)
 
 
 def geometric_mean_weight(

@@ -9,7 +9,6 @@ from grpo_ref.explain.dialects.verl.kernels import (
     geometric_mean_weight,
     groups_with_a_std,
     limited_k3,
-    mean_one,
     overlong_in_tokens,
     returned_with_penalty,
     share_of_kept,
@@ -32,7 +31,6 @@ PHRASES: Mapping[Kernel, Phrase] = {
     close_to_sampler: "only tokens close to the sampler ({bounds}), the rest masked out",
     share_of_kept: "weight 0 for tokens not close to the sampler ({bounds}), the KL penalty left on them"
     "{per_length:True=, lengths counting kept tokens only}",
-    mean_one: "{weights}, divided by their mean over the batch",
     geometric_mean_weight: "for each completion the geometric mean of {weights}",
     afresh: "{part}, measured with the current policy at each step",
 }
