@@ -36,4 +36,4 @@ def with_gradient(log_probs, old_log_probs, ref_log_probs, advantages, mask, fac
     good, bad = advantages[:, None] > 0, advantages[:, None] < 0
     held = (good & (ratio > 1.28)) | (bad & (ratio < 0.8))
     slope = np.where(held, 0.0, ratio * advantages[:, None]) * mask
-    return -token_mean(value, mask), -factor * slope / mask.sum()
+    return -token_mean(value, mask), -factor * slope / max(mask.sum(), 1)

@@ -55,7 +55,7 @@ def test_the_fixture_is_there_for_a_test_of_the_users(pytester):
             check_loss(loss, recipe="reinforce", nan_in_padding=False, batches=10)
 
         def test_padded(check_loss):
-            check_loss(loss, recipe="reinforce", batches=24)
+            check_loss(loss, recipe="reinforce", batches=30)
         """
     )
     result = pytester.runpytest_subprocess("-q")

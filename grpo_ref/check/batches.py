@@ -1,22 +1,30 @@
 """Generate batches that distinguish implementations.
 
-Completions have different lengths, and one may be empty. The mask may have holes, ratios may be extreme, the
-rewards of a group may be equal, and the padding may hold 0, other numbers or NaN.
+Completions have different lengths. One of them may be empty, all but one, or all of them. The mask may have
+holes, ratios may be extreme, and the rewards of a group may be equal. Groups may have one completion, there
+may be a single group, and the padding may hold 0, other numbers or NaN.
 """
 
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import best_of_group, leave_one_out, ranked
 from grpo_ref.arrays import Floats, Integers
-from grpo_ref.recipes import GRPO, Recipe
+from grpo_ref.recipes import GRPO, Recipe, Slot
 
 EMPTY, HOLED, DEAD = "an empty completion", "a tool's output masked out", "a group with equal rewards"
 MANY, CLOSE = "many completions", "rewards close together"
-KINDS = ("ragged", EMPTY, "extreme ratios", DEAD, "on policy", HOLED, MANY, CLOSE)
+NO_TOKEN, ONE_LEFT = "no token at all", "all completions empty but one"
+ALONE, ONE_GROUP, WIDE = "groups of one", "a single group", "padding beyond the longest completion"
+KINDS = (
+    *("ragged", EMPTY, "extreme ratios", DEAD, "on policy", HOLED, MANY, CLOSE),
+    *(WIDE, ONE_LEFT, NO_TOKEN, ONE_GROUP, ALONE),
+)
 PADDINGS = {"zeros in the padding": 0.0, "garbage in the padding": -7.5, "NaN in the padding": np.nan}
 """Description -> the number that fills the padding."""
 
@@ -61,8 +69,11 @@ class Trial:
             NAN: bool(np.isnan(padding).any()),
             GARBAGE: bool((np.isfinite(padding) & (padding != 0.0)).any()),
             NOTHING: self.completions is None and bool((~counted.any(-1)).any()),
+            TOKENLESS: not counted.any(),
+            SINGLE: self.group_size == 1,
             HOLE: bool((np.diff(counted.astype(int)) > 0).any()),
             ALIKE: self.rewards is not None
+            and self.group_size > 1
             and bool((np.ptp(self.rewards.reshape(-1, self.group_size), axis=-1) == 0.0).any()),
         }
         return frozenset(text for text, present in features.items() if present)
@@ -71,6 +82,7 @@ class Trial:
 NAN, GARBAGE = "the padding holds NaN", "the padding holds other numbers than 0"
 NOTHING, HOLE = "a completion is empty", "the mask has a hole"
 ALIKE = "all rewards of a group are equal"
+TOKENLESS, SINGLE = "no token counts", "a group has one completion"
 
 
 def trials(recipe: Recipe, seed: int, *, prompts: int = 2, group_size: int = 3) -> Iterator[Trial]:
@@ -80,11 +92,12 @@ def trials(recipe: Recipe, seed: int, *, prompts: int = 2, group_size: int = 3) 
       recipe: recipe whose advantages are used if they are computed from rewards alone; GRPO's otherwise.
       seed: seed of the random numbers.
       prompts, group_size: P and G; N = P G. Batches of the kind "many completions" have three times as many
-        prompts.
+        prompts. Those of the kind "a single group" have P = 1, those of the kind "groups of one" G = 1.
     """
+    numbers = {MANY: (prompts * 3, group_size), ONE_GROUP: (1, group_size), ALONE: (prompts, 1)}
     for index, (padding, kind) in enumerate(itertools.cycle(itertools.product(PADDINGS, KINDS))):
         rng = np.random.default_rng([seed, index])
-        yield _trial(rng, recipe, kind, padding, prompts * 3 if kind == MANY else prompts, group_size)
+        yield _trial(rng, recipe, kind, padding, *numbers.get(kind, (prompts, group_size)))
 
 
 def _trial(
@@ -97,6 +110,12 @@ def _trial(
     lengths[0] = tokens
     if kind == EMPTY:
         lengths[-1] = 0
+    if kind == ONE_LEFT:
+        lengths[1:] = 0
+    if kind == NO_TOKEN:
+        lengths[:] = 0
+    if kind == WIDE:
+        tokens += 2
     places = np.arange(tokens)
     mask = places < lengths[:, None]
     if kind == HOLED:  # keep the first and the last token, and drop the middle of most completions
@@ -138,10 +157,28 @@ def _trial(
 
 
 def advantages_of(recipe: Recipe, rewards: Floats) -> Floats:
-    """Return (N,) advantages of (P, G) rewards: the recipe's if they need only rewards, GRPO's otherwise."""
-    part = recipe.advantage if recipe.advantage.reads == ("rewards",) else GRPO.advantage
-    advantages: Floats = part.kernel(rewards, **part.settings)
+    """Return (N,) advantages of (P, G) rewards: the recipe's if they need only rewards, GRPO's otherwise.
+
+    A recipe that reads which completions are present gets all of them.
+    """
+    part = recipe.advantage if {*recipe.advantage.reads} <= {"rewards", "present"} else GRPO.advantage
+    if rewards.shape[-1] == 1 and not is_defined_for_one(part):
+        return np.zeros(rewards.size)
+    advantages: Floats = part(rewards=rewards, present=np.ones_like(rewards))
     return advantages.reshape(-1)
+
+
+def is_defined_for_one(part: Slot) -> bool:
+    """Return whether an advantage has a value for a group of one completion.
+
+    A sample standard deviation and a mean of the others divide by G - 1, which is 0/0 for G = 1. Trainers
+    refuse such groups, or have a rule of their own, such as verl's `keep_singletons`.
+    """
+    if "keep_singletons" in part.settings:
+        return True
+    parameters = signature(part.kernel).parameters
+    ddof = part.settings.get("ddof", parameters["ddof"].default if "ddof" in parameters else 0)
+    return ddof == 0 and part.kernel not in (leave_one_out, ranked, best_of_group)
 
 
 def in_float32(trial: Trial) -> Trial:

@@ -10,7 +10,18 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.check import packing
 from grpo_ref.check.arguments import asks_for
-from grpo_ref.check.batches import GARBAGE, NAN, NOTHING, Trial, advantages_of, in_float32, trials
+from grpo_ref.check.batches import (
+    GARBAGE,
+    NAN,
+    NOTHING,
+    SINGLE,
+    TOKENLESS,
+    Trial,
+    advantages_of,
+    in_float32,
+    is_defined_for_one,
+    trials,
+)
 from grpo_ref.check.diagnosis import Evidence, diagnosis, unless
 from grpo_ref.check.example import example
 from grpo_ref.check.frameworks import DTYPES, FRAMEWORKS, Answer, CallSettings, Loss, LossError, ask
@@ -27,6 +38,10 @@ VISIBLE = 1e-2
 """Relative difference that shows in the first few digits."""
 
 
+UNFLOORED = ("verl", "OpenRLHF")
+"""Trainers whose own loss is NaN on a batch without tokens: verl `agg_loss`, OpenRLHF `masked_mean`."""
+
+
 @dataclass(frozen=True)
 class LossComparison:
     """Result of comparing a loss function with a recipe.
@@ -40,6 +55,7 @@ class LossComparison:
       unless: feature that all differing batches share and that a trainer may rule out, as in "right unless
         the padding holds NaN", or "".
       smallest: the smallest batch found that shows the difference, as lines of Python, or "".
+      note: remark on the trainer, or "".
     """
 
     batches: int
@@ -49,6 +65,7 @@ class LossComparison:
     gradients: bool
     unless: str = ""
     smallest: str = ""
+    note: str = ""
 
     @property
     def agrees(self) -> bool:
@@ -59,6 +76,7 @@ class LossComparison:
         what = "loss and gradient" if self.gradients else "loss (the gradient was not compared)"
         lines = [f"{what}: {self.agreeing} of {self.batches} batches agree"]
         lines += [f"right unless {self.unless}"] * bool(self.unless)
+        lines += [self.note] * bool(self.note)
         lines += [f"first difference: {self.first}"] * bool(self.first)
         lines += [f"your loss matches if {match}" for match in self.matches[:SHOWN]]
         lines += [f"and in {len(self.matches) - SHOWN} other cases"] * (len(self.matches) > SHOWN)
@@ -80,6 +98,7 @@ def assert_matches(
     max_length: int | None = None,
     nan_in_padding: bool = True,
     empty_completions: bool = True,
+    empty_batches: bool = True,
     dtype: str = "float64",
     packed: bool = False,
 ) -> None:
@@ -95,7 +114,9 @@ def assert_matches(
         the gradient. It is raised as needed if the loss is in single precision.
       max_length: the generation budget in tokens, for recipes that divide by it.
       nan_in_padding: if false, skip the batches with NaN in the padding.
-      empty_completions: if false, skip the batches with an empty completion.
+      empty_completions: if false, skip the batches with an empty completion, and those without any token.
+      empty_batches: if false, skip the batches without any token. On such a batch the recipe's loss and
+        gradient are 0.
       dtype: precision of the arrays that the function receives, "float64" or "float32".
       packed: if true, pass all completions in one row of L tokens: arrays and advantages (1, L), with
         `sequence_ids` (1, L), and `completions`, their number, if the function has that parameter.
@@ -121,6 +142,7 @@ def assert_matches(
         max_length=max_length,
         nan_in_padding=nan_in_padding,
         empty_completions=empty_completions,
+        empty_batches=empty_batches,
         dtype=dtype,
         packed=packed,
     )
@@ -138,6 +160,7 @@ def compare(
     max_length: int | None = None,
     nan_in_padding: bool = True,
     empty_completions: bool = True,
+    empty_batches: bool = True,
     dtype: str = "float64",
     packed: bool = False,
     track: Callable[[list[Trial]], Iterable[Trial]] = iter,
@@ -157,11 +180,14 @@ def compare(
     for name, value, known in (("framework", framework, FRAMEWORKS), ("dtype", dtype, DTYPES)):
         if value not in known:
             raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
+    makes_advantages = asks_for(loss, "rewards") and not asks_for(loss, "advantages")
+    skipped = {NAN: not nan_in_padding, NOTHING: not empty_completions}
+    skipped[TOKENLESS] = not (empty_batches and empty_completions)
+    skipped[SINGLE] = makes_advantages and not is_defined_for_one(recipe.advantage)
     made = [
         in_float32(trial) if dtype == "float32" else trial
         for trial in itertools.islice(trials(recipe, seed), batches)
-        if not (NAN in trial.flaws and not nan_in_padding)
-        and not (NOTHING in trial.flaws and not empty_completions)
+        if not any(skipped.get(flaw) for flaw in trial.flaws)
     ]
     case = _Case(loss, recipe, framework, dtype, rtol, max_length, packed)
     # Central differences differentiate the value, so they can only be compared with a gradient that is the
@@ -174,12 +200,14 @@ def compare(
     result = LossComparison(len(made), differences.count(""), first, (), gradients)
     if not first:
         return result
-    makes_advantages = asks_for(loss, "rewards") and not asks_for(loss, "advantages")
     evidence = Evidence(made, answers, rtol, max_length, makes_advantages, case.reads_padding(made))
+    without = unless(recipe, evidence)
+    trainer = next((name for name in UNFLOORED if recipe.source.startswith(name)), "")
     return replace(
         result,
         matches=diagnosis(recipe, evidence),
-        unless=unless(recipe, evidence),
+        unless=without,
+        note=f"{trainer} divides 0 by 0 there too" if trainer and TOKENLESS in without else "",
         smallest=case.smallest(
             [trial for trial, text in zip(made, differences, strict=True) if text], makes_advantages
         ),

@@ -1,28 +1,34 @@
 """Find the mistakes that explain all results of a loss function."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial, reduce
 
 import numpy as np
 
-from grpo_ref.check.batches import ALIKE, GARBAGE, HOLE, NAN, NOTHING, Trial
-from grpo_ref.check.changes import Change, changes, of_recipe, unchanged
-from grpo_ref.check.fitting import fitted_penalties, fitted_settings
+from grpo_ref.check.batches import ALIKE, GARBAGE, HOLE, NAN, NOTHING, SINGLE, TOKENLESS, Trial
+from grpo_ref.check.changes import Change, changes, multiplied_by, of_recipe, unchanged, unfloored_means
+from grpo_ref.check.combinations import Combination, Search
+from grpo_ref.check.fitting import fitted_penalties, fitted_settings, usual_clips, weight_condition
 from grpo_ref.check.frameworks import Answer
-from grpo_ref.check.mistakes.recipes import mistakes
-from grpo_ref.check.reference import difference, reference, undetached
+from grpo_ref.check.reference import ROUNDINGS, difference, reference, undetached
 from grpo_ref.recipes import Recipe
 
-READS_PADDING = "the padding holds only zeros (your loss reads the padding)"
 WITHOUT = {
+    GARBAGE: "the padding holds only zeros (your loss reads the padding)",
     NAN: "the padding holds no NaN",
     NOTHING: "no completion is empty",
+    TOKENLESS: "some token counts",
+    SINGLE: "every group has two completions or more",
     ALIKE: "no group's rewards are all equal",
 }
 """Feature of a batch -> the condition that excludes such batches."""
+NOTHING_WRONG = Change("", unchanged, frozenset())
 FIRST_BATCHES = 3
-"""Number of batches on which a pair of changes must agree before the other batches are tried."""
+"""Number of batches on which a combination of changes must agree before the other batches are tried."""
+PLAIN_BATCHES = 12
+"""Number of batches from which these are chosen."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +71,12 @@ class Evidence:
                 answer = evaluate(*change.apply(recipe, trial), self.max_length)
         except ValueError:
             return Answer(np.inf, None)
-        gradient = None if answer.gradient is None else answer.gradient * change.factor
+        gradient = None if answer.gradient is None else answer.gradient * change.factor * change.slope
         return answer._replace(loss=answer.loss * change.factor, gradient=gradient)
+
+    def without(self, flaws: frozenset[str]) -> "Evidence":
+        """Leave out the batches with one of these features."""
+        return self.where(not trial.flaws & flaws for trial in self.trials)
 
     def where(self, keep: Iterable[bool]) -> "Evidence":
         """Keep some of the batches."""
@@ -91,28 +101,90 @@ class Evidence:
 def diagnosis(recipe: Recipe, evidence: Evidence) -> tuple[str, ...]:
     """Return the conditions under which the results agree, worded to follow "your loss matches if".
 
-    The most likely condition comes first. Batches whose features make the loss NaN hide every other mistake,
-    so they are left aside, and then the batches with numbers in the padding; the conditions say so.
+    The most likely condition comes first. If nothing explains all batches, some are excluded, and the
+    conditions say so: batches whose features make the loss NaN, those with numbers in the padding, and those
+    with an empty completion or without any token.
     """
     evidence = evidence.failing_first(recipe)
+    known = list(changes(recipe, rewards=evidence.rewards))
     flaws = _nan_flaws(evidence)
-    if flaws and (matches := _single(recipe, evidence, list(changes(recipe, rewards=evidence.rewards)))):
-        return matches  # one mistake also explains the NaN
-    for part, conditions in _parts(evidence, flaws):
+    if flaws and (matches := _single(recipe, evidence, known)):
+        return tuple(change.condition for change in matches)  # one mistake also explains the NaN
+    # The search is made when the first step needs it, and kept for the parts that follow.
+    search = cache(partial(_search, recipe, evidence, known))
+    for excluded in _choices(evidence, flaws):
+        part = evidence.without(excluded)
         if not part.trials:
             continue
-        if part.agrees(recipe):
-            return (" and ".join(conditions),)
-        if matches := _conditions(recipe, part):
-            return tuple(", and ".join([text, *conditions]) for text in matches)
+        matches = [NOTHING_WRONG] if part.agrees(recipe) else _explanations(recipe, part, known, search)
+        if matches:
+            return tuple(_condition(recipe, evidence, change, excluded) for change in matches)
     return ()
+
+
+def _condition(recipe: Recipe, evidence: Evidence, change: Change, excluded: frozenset[str]) -> str:
+    """Return the condition of a change that explains the batches without these features.
+
+    Batches without tokens may be excluded because the loss divides 0 by 0 there. Then this is a mistake too.
+    """
+    if excluded & {NOTHING, TOKENLESS}:
+        more = evidence.without(excluded - {NOTHING, TOKENLESS})
+        for floor in unfloored_means():
+            if more.agrees(recipe, change.and_then(floor)):
+                change = replace(change, condition=_joined(change.condition, floor.condition))
+                excluded -= {NOTHING, TOKENLESS}
+                break
+    present = {flaw for trial in evidence.trials for flaw in trial.flaws}
+    named = excluded & present
+    # A batch without tokens has only empty completions, and zeros in the padding exclude NaN.
+    named -= {TOKENLESS} if NOTHING in named else set()
+    named -= {NAN} if GARBAGE in named else set()
+    return ", and ".join(
+        filter(None, [change.condition, " and ".join(t for f, t in WITHOUT.items() if f in named)])
+    )
+
+
+def _joined(*texts: str) -> str:
+    """Return the conditions that are not empty, joined by "and"."""
+    return " and ".join(filter(None, texts))
+
+
+def _search(recipe: Recipe, evidence: Evidence, known: list[Change]) -> Search | None:
+    """Return the search for several mistakes at once, or None if too few batches tell them apart."""
+    ours = [reference(recipe, trial, evidence.max_length) for trial in evidence.trials]
+    # Batches without special features, the failing ones first. A large batch tells more combinations apart,
+    # and a loss near 0 tells none.
+    plain = [
+        index
+        for index, (trial, answer) in enumerate(_pairs(evidence))
+        if trial.clean and not trial.flaws & {NOTHING, SINGLE, HOLE, TOKENLESS} and abs(answer.loss) > 1e-6
+    ][:PLAIN_BATCHES]
+    if len(plain) < 2 or not _is_homogeneous(recipe, evidence.trials[plain[0]], evidence.max_length):
+        return None
+    plain.sort(key=lambda index: -evidence.trials[index].mask.sum())
+    chosen = evidence._select(plain[:FIRST_BATCHES])
+    losses = [answer.loss for answer in chosen.answers]
+    scales = [
+        max(evidence.rtol, ROUNDINGS * answer.precision) * max(abs(answer.loss), ours[index].scale) + 1e-12
+        for index, answer in zip(plain, chosen.answers, strict=False)
+    ]
+    known = [*known, *(of_recipe(*each) for each in usual_clips(recipe))]
+    return Search(recipe, known, chosen.trials, losses, scales, evidence.max_length)
+
+
+def _is_homogeneous(recipe: Recipe, trial: Trial, max_length: int | None) -> bool:
+    """Return whether the surrogate of twice the advantages is twice the surrogate, as the search assumes."""
+    free = replace(recipe, kl_coef=0.0)
+    double = replace(trial, advantages=2.0 * trial.advantages)
+    once, twice = (reference(free, each, max_length).loss for each in (trial, double))
+    return bool(np.isclose(2.0 * once, twice))
 
 
 def unless(recipe: Recipe, evidence: Evidence) -> str:
     """Return the features without which a batch never differs, worded to follow "right unless", or ""."""
     wrong = [bool(evidence._difference(recipe, None, *pair)) for pair in _pairs(evidence)]
     for size in (1, 2):
-        for flaws in itertools.combinations((NAN, NOTHING, GARBAGE, HOLE), size):
+        for flaws in itertools.combinations((NAN, TOKENLESS, NOTHING, SINGLE, GARBAGE, HOLE), size):
             flawed = [bool(trial.flaws & set(flaws)) for trial in evidence.trials]
             if not all(flawed) and all(flaw for flaw, bad in zip(flawed, wrong, strict=True) if bad):
                 return " or ".join(flaws)
@@ -125,7 +197,11 @@ def _pairs(evidence: Evidence) -> Iterator[tuple[Trial, Answer]]:
 
 def _nan_flaws(evidence: Evidence) -> frozenset[str]:
     """Return the features with which more than half of the results are NaN."""
-    nan = {flaw: [_is_nan(a) for t, a in _pairs(evidence) if flaw in t.flaws] for flaw in WITHOUT}
+    nan = {
+        flaw: [_is_nan(a) for t, a in _pairs(evidence) if flaw in t.flaws]
+        for flaw in WITHOUT
+        if flaw != GARBAGE
+    }
     return frozenset(flaw for flaw, answers in nan.items() if sum(answers) > len(answers) / 2)
 
 
@@ -135,83 +211,67 @@ def _is_nan(answer: Answer) -> bool:
     return bool(np.isnan(answer.loss)) or (known and bool(np.isnan(np.asarray(answer.gradient)).any()))
 
 
-def _parts(evidence: Evidence, flaws: frozenset[str]) -> Iterator[tuple[Evidence, tuple[str, ...]]]:
-    """Yield the batches without these features, then those of them with zeros in the padding.
+def _choices(evidence: Evidence, flaws: frozenset[str]) -> Iterator[frozenset[str]]:
+    """Yield the features whose batches are excluded: those that make the loss NaN, then more and more."""
+    padding = [frozenset[str](), *([frozenset({NAN, GARBAGE})] if evidence.reads_padding else [])]
+    seen = set()
+    for empty in (frozenset[str](), frozenset({NOTHING, TOKENLESS})):
+        for more in padding:
+            size = len(evidence.without(flaws | more | empty).trials)
+            if size not in seen:
+                seen.add(size)
+                yield flaws | more | empty
 
-    Each comes with the conditions that describe the choice.
-    """
-    evidence = evidence.where(not trial.flaws & flaws for trial in evidence.trials)
-    yield evidence, tuple(text for flaw, text in WITHOUT.items() if flaw in flaws)
-    clean = evidence.where(trial.clean for trial in evidence.trials)
-    if evidence.reads_padding and len(clean.trials) < len(evidence.trials):
-        others = (text for flaw, text in WITHOUT.items() if flaw in flaws and flaw != NAN)
-        yield clean, (*others, READS_PADDING)
 
-
-def _conditions(recipe: Recipe, evidence: Evidence) -> tuple[str, ...]:
-    """Return the simplest explanations: the first of the following steps that finds any."""
-    known = list(changes(recipe, rewards=evidence.rewards))
+def _explanations(
+    recipe: Recipe, evidence: Evidence, known: list[Change], search: Callable[[], Search | None]
+) -> list[Change]:
+    """Return the simplest explanations: those of the first of the following steps that finds any."""
     # 1. One known mistake, or a constant factor.
-    factor = _factored(recipe, evidence, Change("", unchanged, frozenset()))
-    if matches := (*_single(recipe, evidence, known), *filter(None, [factor])):
+    if matches := [*_single(recipe, evidence, known), *_factored(recipe, evidence)]:
         return matches
     # 2. Another number in place of a setting.
     given = (evidence.trials, evidence.answers, evidence.max_length)
     fitted = [of_recipe(*each) for each in fitted_penalties(recipe, *given)]
     fitted += [of_recipe(*each) for each in fitted_settings(recipe, *given)]
-    if single := _single(recipe, evidence, fitted):
-        return single
-    # 3. Another weight of the KL penalty and one mistake.
-    penalty_and_mistake = (of_recipe(*each) for each in _fitted_beside(recipe, evidence))
-    if single := _single(recipe, evidence, penalty_and_mistake):
-        return single
-    # 4. A known mistake and a constant factor.
-    if factored := [text for change in known if (text := _factored(recipe, evidence, change))]:
-        return tuple(factored)
-    # 5. Two mistakes.
-    return tuple(_pairs_that_agree(recipe, evidence, [*known, *fitted]))
+    if matches := _single(recipe, evidence, fitted):
+        return matches
+    # 3. Two mistakes, then three. A constant factor and another weight of the penalty count as one each.
+    if made := search():
+        for number in (2, 3):
+            combined = [_combined(recipe, each) for each in made.combinations(number)]
+            if matches := _single(recipe, evidence, combined):
+                return matches
+    return []
 
 
-def _single(recipe: Recipe, evidence: Evidence, known: Iterable[Change]) -> tuple[str, ...]:
-    """Return the conditions of the changes with which all batches agree."""
-    return tuple(change.condition for change in known if evidence.agrees(recipe, change))
+def _single(recipe: Recipe, evidence: Evidence, known: Iterable[Change]) -> list[Change]:
+    """Return the changes with which all batches agree."""
+    return [change for change in known if evidence.agrees(recipe, change)]
 
 
-def _fitted_beside(recipe: Recipe, evidence: Evidence) -> Iterator[tuple[str, dict[str, object]]]:
-    """Generate weights of the KL penalty, each combined with one mistake in another part of the recipe."""
-    given = (evidence.trials, evidence.answers, evidence.max_length)
-    for mistake in mistakes(recipe) if recipe.kl_coef else ():
-        if not mistake.parts.keys() & {"kl_coef", "penalty"}:
-            other = replace(recipe, **mistake.parts)
-            for text, parts in fitted_penalties(other, *given, estimates={}):
-                yield f"{mistake.condition} and {text}", {**mistake.parts, **parts}
+def _combined(recipe: Recipe, combination: Combination) -> Change:
+    """Return the changes of a combination as one change."""
+    whole = [*combination.changes]
+    if combination.kl_coef is not None:
+        weight = {"kl_coef": combination.kl_coef}
+        whole.insert(0, of_recipe(weight_condition(recipe, combination.kl_coef), weight))
+    if combination.factor != 1.0:
+        whole.insert(0, multiplied_by(combination.factor))
+    return reduce(Change.and_then, whole)
 
 
-def _pairs_that_agree(recipe: Recipe, evidence: Evidence, known: list[Change]) -> Iterator[str]:
-    """Generate the conditions of the pairs of changes with which all batches agree."""
-    few = evidence.where(index < FIRST_BATCHES for index in range(len(evidence.trials)))
-    for first, second in itertools.combinations(known, 2):
-        if first.touches & second.touches or first.differentiated or second.differentiated:
-            continue
-        both = first.and_then(second)
-        if few.agrees(recipe, both) and evidence.agrees(recipe, both):
-            yield both.condition
-
-
-def _factored(recipe: Recipe, evidence: Evidence, change: Change) -> str:
-    """Return the condition with a constant factor, if one factor relates all losses; otherwise ""."""
+def _factored(recipe: Recipe, evidence: Evidence) -> list[Change]:
+    """Return the change by a constant factor, if one factor relates all results to the recipe's."""
     ratios: list[float] = []
     for trial, answer in _pairs(evidence):
-        ours = evidence.answer(recipe, trial, change).loss
+        ours = evidence.answer(recipe, trial, None).loss
         if not np.isfinite(ours):
-            return ""
+            return []
         if abs(ours) > 1e-6:
             ratios.append(answer.loss / ours)
         if ratios and not np.isclose(ratios[-1], ratios[0], rtol=max(evidence.rtol, 64 * answer.precision)):
-            return ""
+            return []
     if not ratios or np.isclose(ratios[0], 1.0) or np.isclose(ratios[0], 0.0):
-        return ""
-    factor = f"it is multiplied by {1.0 / ratios[0]:.6g}"
-    if not evidence.agrees(recipe, replace(change, factor=ratios[0])):
-        return ""
-    return f"{factor} and {change.condition}" if change.condition else factor
+        return []
+    return _single(recipe, evidence, [multiplied_by(ratios[0])])

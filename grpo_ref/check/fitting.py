@@ -1,5 +1,6 @@
 """Estimate the numbers that a function uses instead of the recipe's: the KL weight, settings of the clip."""
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
@@ -20,6 +21,7 @@ GRID = (
 """Values between which a setting is searched. A value that the kernel refuses is skipped."""
 CLIP_LOWS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 3e-4, 3e-3)
 """Values of clip_low to try when both half-widths may differ from the recipe's."""
+CLIP_HIGHS = (*CLIP_LOWS, 0.28, 0.272, 0.5, 4e-4)
 BATCHES = 4
 """Number of batches on which settings of the surrogate are estimated."""
 
@@ -47,10 +49,11 @@ def fitted_penalties(
         tried.append(part)
         weight = _weight(replace(recipe, penalty=part), trials, answers, max_length)
         if weight is not None and not np.isclose(weight, recipe.kl_coef):
-            yield _weight_condition(recipe, weight) + text, {"kl_coef": weight, "penalty": part}
+            yield weight_condition(recipe, weight) + text, {"kl_coef": weight, "penalty": part}
 
 
-def _weight_condition(recipe: Recipe, weight: float) -> str:
+def weight_condition(recipe: Recipe, weight: float) -> str:
+    """Describe another weight of the KL penalty, worded to follow "your loss matches if"."""
     if recipe.kl_coef and np.isclose(weight, -recipe.kl_coef):
         return "the KL penalty has the wrong sign"
     if recipe.kl_coef == 0.0:
@@ -99,6 +102,15 @@ def fitted_settings(
             narrower = replace(recipe, surrogate=_with(recipe.surrogate, ("clip_low",), low))
             for value in _values(narrower, ("clip_high",), *given):
                 yield _setting(recipe.surrogate, {"clip_low": low, "clip_high": value})
+
+
+def usual_clips(recipe: Recipe) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Generate surrogates with other usual half-widths of the clip, each as (condition, changed parts)."""
+    settings = _numbers(recipe.surrogate)
+    if {"clip_low", "clip_high"} <= settings.keys():
+        for low, high in itertools.product(CLIP_LOWS, CLIP_HIGHS):
+            if (low, high) != (settings["clip_low"], settings["clip_high"]):
+                yield _setting(recipe.surrogate, {"clip_low": low, "clip_high": high})
 
 
 def _setting(part: Slot, values: dict[str, float]) -> tuple[str, dict[str, Any]]:

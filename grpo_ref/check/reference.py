@@ -87,6 +87,8 @@ def difference(ours: Answer, theirs: Answer, rtol: float) -> str:
         return f"your loss is {theirs.loss:.8g}, the recipe's {ours.loss:.8g}"
     if theirs.gradient is None or ours.gradient is None or np.isnan(ours.loss):
         return ""
+    if not theirs.numerical and np.isnan(theirs.gradient).any():
+        return "the loss agrees, but your gradient holds NaN"
     # Central differences are NaN at kinks and on padding, and nothing is compared there. Any other NaN
     # differs.
     known = np.ones(theirs.gradient.shape, dtype=bool)

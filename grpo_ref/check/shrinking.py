@@ -34,7 +34,7 @@ def shrunk(
     while left > 0:
         for candidate in _simpler(trial, advantages):
             left -= 1
-            if left < 0 or (candidate.mask.any() and fails(candidate)):
+            if left < 0 or (candidate.mask.any() >= trial.mask.any() and fails(candidate)):
                 break
         else:
             return trial

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 )
 @click.option("--no-nan", is_flag=True, help="Skip batches with NaN in the padding.")
 @click.option("--no-empty", is_flag=True, help="Skip batches with an empty completion.")
+@click.option("--no-empty-batch", is_flag=True, help="Skip batches without any token.")
 @click.option("--float32", is_flag=True, help="Pass arrays in single precision.")
 def command(
     function: str,
@@ -72,6 +73,7 @@ def command(
     packed: bool,
     no_nan: bool,
     no_empty: bool,
+    no_empty_batch: bool,
     float32: bool,
 ) -> None:
     """Run your FUNCTION and a reference on the same generated batches, and report the first difference.
@@ -86,8 +88,9 @@ def command(
     The function returns the loss, one loss per token, (loss, metrics), or (loss, gradient). A loss without a
     gradient is differentiated for you; with numpy this takes a few dozen calls per batch.
 
-    The batches have completions of different lengths, empty completions, a tool's output that the mask
-    excludes, extreme ratios, groups with equal rewards, and garbage or NaN in the padding.
+    The batches have completions of different lengths, empty completions, no token at all, a tool's output that
+    the mask excludes, extreme ratios, groups with equal rewards, groups of one, a single group, and garbage or
+    NaN in the padding.
 
     Exit status: 0 if all batches agree, 1 if a batch differs, 2 if nothing could be run.
     """
@@ -109,6 +112,7 @@ def command(
             max_length=max_length,
             nan_in_padding=not no_nan,
             empty_completions=not no_empty,
+            empty_batches=not no_empty_batch,
             dtype="float32" if float32 else "float64",
             packed=packed,
             track=_with_progress,

@@ -29,7 +29,7 @@ def test_without_a_derivative_of_its_own_the_gradient_is_not_compared():
     def cispo(log_probs, old_log_probs, ref_log_probs, advantages, mask):
         difference = np.where(mask > 0, log_probs - old_log_probs, 0.0)
         weight = np.minimum(np.exp(difference), 5.0) * advantages[:, None]
-        return -np.where(mask > 0, weight * log_probs, 0.0).sum() / mask.sum()
+        return -np.where(mask > 0, weight * log_probs, 0.0).sum() / max(mask.sum(), 1)
 
     found = compare(cispo, RECIPES["cispo"])
     assert found.agrees
@@ -69,7 +69,7 @@ def test_penalty_budget_and_sampler_reach_the_function():
 def packed_dapo(log_probs, old_log_probs, ref_log_probs, advantages, mask, sequence_ids):
     """The token mean needs no boundaries."""
     assert log_probs.shape == advantages.shape == mask.shape == sequence_ids.shape == (1, mask.size)
-    return -surrogate(log_probs.T, old_log_probs.T, advantages[0], mask.T).sum() / mask.sum()
+    return -surrogate(log_probs.T, old_log_probs.T, advantages[0], mask.T).sum() / max(mask.sum(), 1)
 
 
 def packed_grpo(log_probs, old_log_probs, ref_log_probs, advantages, mask, sequence_ids, completions):

@@ -1,10 +1,11 @@
 """The report names the mistake of a wrong loss."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from losses import loss_with, non_empty, sequence_mean, token_mean
+from losses import loss_with, non_empty, sequence_mean, surrogate, token_mean
 
 from grpo_ref import DAPO, DR_GRPO, RECIPES, slot
 from grpo_ref.check import assert_matches, compare
@@ -35,8 +36,8 @@ MISTAKES = {
     ),
     "two mistakes": (
         loss_with(sequence_mean, high=0.2),
-        "every completion counts the same, divided by its own length and"
-        " the clip is symmetric, of half-width 0.2",
+        "the clip is symmetric, of half-width 0.2 and"
+        " every completion counts the same, divided by its own length",
     ),
 }
 
@@ -144,7 +145,7 @@ def test_a_loss_that_reads_the_padding_is_reported():
         ratio = np.exp(log_probs - old_log_probs)
         clipped = np.clip(ratio, 0.8, 1.28)
         gain = np.minimum(ratio * advantages[:, None], clipped * advantages[:, None])
-        return -(gain * mask).sum() / mask.sum()
+        return -(gain * mask).sum() / max(mask.sum(), 1.0)
 
     found = compare(leaking, DAPO)
     assert found.matches == ("the padding holds no NaN",)
@@ -162,3 +163,109 @@ def test_a_second_mistake_beside_the_padding_is_reported_too():
 
     found = compare(narrow, RECIPES["dapo"])
     assert found.matches == ("the clip is symmetric, of half-width 0.2, and the padding holds no NaN",)
+
+
+# ---- mistakes of real reports, written with loops over completions and tokens --------------------------
+
+
+def grpo_with(mistake, divide=True):
+    """GRPO of rewards without a penalty, token by token, with one mistake or several."""
+    mistakes = mistake.split(" and ")
+
+    def loss(logps, old_logps, rewards, mask, num_generations):
+        groups = rewards.reshape(-1, num_generations)
+        if "transposed groups" in mistakes:
+            groups = rewards.reshape(num_generations, -1)
+        with warnings.catch_warnings(action="ignore"):  # a transposed group may be a group of one
+            mean, std = groups.mean(1, keepdims=True), groups.std(1, ddof=1, keepdims=True)
+        if "batch statistics" in mistakes:
+            mean, std = groups.mean(), groups.std(ddof=1)
+        advantages = ((groups - mean) / (std + 1e-4)).reshape(-1)
+        counted = mask > 0
+        if "inverted mask" in mistakes:
+            counted = ~counted
+        if "mask of ones" in mistakes:
+            counted = counted | True
+        if "longest" in mistakes:
+            longest = max((np.flatnonzero(row).max(initial=-1) for row in counted), default=-1)
+            counted = np.broadcast_to(np.arange(mask.shape[1]) <= longest, mask.shape)
+        temperature = 0.7 if "temperature" in mistakes else 1.0
+        total, rows = 0.0, range(len(mask))
+        for i in rows:
+            tokens = [t for t in range(mask.shape[1]) if counted[i, t]]
+            ratios = [np.exp(logps[i, t] / temperature - old_logps[i, t]) for t in tokens]
+            high = 1.3 if "wide clip" in mistakes else 1.2
+            gains = [min(r * advantages[i], np.clip(r, 0.8, high) * advantages[i]) for r in ratios]
+            if "not floored" in mistakes:
+                total += np.divide(sum(gains), len(gains))
+            else:
+                total += sum(gains) / max(len(gains), 1)
+        return -total if "sum over completions" in mistakes else -total / len(mask)
+
+    return loss
+
+
+REPORTED = {
+    "transposed groups": ["the groups are transposed: view(G, P), not view(P, G)"],
+    "inverted mask": ["the mask is inverted"],
+    "mask of ones": ["the mask is all ones: the padding counts"],
+    "longest": ["every completion counts as long as the longest one"],
+    "sum over completions": ["completions are summed, not averaged"],
+    "temperature": ["the policy's log-probabilities only are divided by the temperature 0.7"],
+    "batch statistics": [
+        "the mean of the batch subtracted and are divided by std + 0.0001, ddof=1, of the batch"
+    ],
+    "not floored": ["the denominator is not floored: an empty completion gives 0/0"],
+    "not floored and wide clip": ["the denominator is not floored", "clip_high is 0.3, not 0.2"],
+    "transposed groups and sum over completions": ["transposed: view(G, P)", "completions are summed"],
+    "batch statistics and temperature": ["of the batch", "by the temperature 0.7"],
+    "wide clip and mask of ones": ["clip_high is 0.3, not 0.2", "the mask is all ones"],
+}
+
+
+@pytest.mark.parametrize("mistake", REPORTED)
+def test_a_mistake_of_a_real_report_is_named(mistake):
+    found = compare(
+        grpo_with(mistake), replace(RECIPES["grpo"], kl_coef=0.0), batches=78, nan_in_padding=False
+    )
+    assert not found.agrees
+    assert all(text in found.matches[0] for text in REPORTED[mistake]), found
+
+
+def test_the_loss_of_the_reports_is_right_without_one():
+    assert_matches(grpo_with(""), replace(RECIPES["grpo"], kl_coef=0.0), batches=78)
+
+
+def test_packed_rows_are_named():
+    """Two completions in each row; the mean over the tokens of a row is taken for that of a completion."""
+
+    def loss(logps, old_logps, advantages, mask):
+        gain = surrogate(logps, old_logps, advantages, mask, high=0.2)
+        rows = [slice(start, start + 2) for start in range(0, len(mask), 2)]
+        return -np.mean([gain[row].sum() / max(mask[row].sum(), 1.0) for row in rows])
+
+    found = compare(loss, replace(RECIPES["grpo"], kl_coef=0.0), batches=39)
+    assert "the completions are packed, 2 completions in each row, and a row is taken for a completion" in (
+        found.matches
+    )
+
+
+def test_a_mean_without_a_floor_is_refused_where_no_token_counts():
+    def loss(logps, old_logps, advantages, mask):
+        return -surrogate(logps, old_logps, advantages, mask).sum() / mask.sum()
+
+    found = compare(loss, DAPO)
+    assert found.matches == ("the denominator is not floored: a batch without tokens gives 0/0",)
+    assert found.unless == "no token counts"
+    assert "mask = np.array([[0.0]])" in found.smallest
+    assert_matches(loss, DAPO, empty_batches=False)
+    assert_matches(loss, DAPO, empty_completions=False)
+
+
+def test_a_trainer_with_the_same_fault_is_named():
+    def loss(log_prob, old_log_prob, advantages, response_mask):
+        return -surrogate(log_prob, old_log_prob, advantages[:, 0], response_mask).sum() / response_mask.sum()
+
+    high = replace(DAPO, source="verl 0.7")
+    assert compare(loss, high, batches=13).note == "verl divides 0 by 0 there too"
+    assert compare(loss, DAPO, batches=13).note == ""

@@ -15,7 +15,7 @@ def loss(log_probs, old_log_probs, ref_log_probs, advantages, mask):
     ratio = np.exp(np.where(mask > 0, log_probs - old_log_probs, 0.0))
     a = advantages[:, None]
     gain = np.minimum(ratio * a, np.clip(ratio, 0.8, 1.28) * a)
-    return -np.where(mask > 0, gain, 0.0).sum() / mask.sum()
+    return -np.where(mask > 0, gain, 0.0).sum() / max(mask.sum(), 1.0)
 """
 
 
@@ -37,7 +37,7 @@ def test_the_command_checks(run):
 
 
 def test_the_trainers_own_budget_is_divided_by(run, tmp_path):
-    text = MODULE.replace("0.8, 1.28", "0.8, 1.2").replace("mask.sum()", "(512 * len(mask))")
+    text = MODULE.replace("0.8, 1.28", "0.8, 1.2").replace("max(mask.sum(), 1.0)", "(512 * len(mask))")
     (tmp_path / "my_trainer.py").write_text(text)
     result = run("my_trainer:loss", "--dialect", "trl", "--set", "loss_type=dr_grpo", "--batches", "15")
     assert result.exit_code == 0, result.output
@@ -109,7 +109,7 @@ class Trainer:
         ratio = np.exp(np.where(mask > 0, log_probs - old_log_probs, 0.0))
         a = advantages[:, None]
         gain = np.minimum(ratio * a, np.clip(ratio, 0.8, self.high) * a)
-        return -np.where(mask > 0, gain, 0.0).sum() / mask.sum()
+        return -np.where(mask > 0, gain, 0.0).sum() / max(mask.sum(), 1.0)
 
     @staticmethod
     def alone(per_token_logps, old_per_token_logps, advantages, completion_mask):
@@ -147,7 +147,7 @@ def test_a_class_that_needs_arguments_is_told_so(run, tmp_path):
 
 def test_batches_may_be_left_out_and_arrays_in_single_precision(run, tmp_path):
     text = MODULE.replace(
-        "return -np.where(mask > 0, gain, 0.0).sum() / mask.sum()", "x = gain * mask\n    {}"
+        "return -np.where(mask > 0, gain, 0.0).sum() / max(mask.sum(), 1.0)", "x = gain * mask\n    {}"
     )
     mean = "return -(x.sum(-1) / mask.sum(-1)).mean()"
     (tmp_path / "my_trainer.py").write_text(text.replace("{}", mean).replace("1.28", "1.2"))

@@ -6,24 +6,42 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 from grpo_ref.aggregation import (
+    fixed_length,
     sequence_mean_token_mean,
     sequence_mean_token_sum,
     token_mean,
     token_sum,
 )
 from grpo_ref.check.mistakes.kernels import (
+    advantage_in_one_product,
+    batch_mean_level,
+    clip_around_zero,
     clip_of_log_ratio,
+    clip_of_product,
     clip_without_min,
+    clipped_quotient,
     constant_ratio,
     detached_penalty,
     detached_surrogate,
     divided_again,
     floored,
     in_micro_batches,
+    in_packed_rows,
+    incomplete_k3,
     inverted,
+    longest_mean,
+    mean_ratio_level,
+    min_of_ratios,
     optimistic,
     padded_mean,
     padded_mean_level,
+    penalized_advantages,
+    position_mean,
+    probability_weighted,
+    probability_weighted_k1,
+    reversed_k1,
+    squared_log_ratio,
+    summed_completions,
     swapped_k3,
 )
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
@@ -59,6 +77,19 @@ def mistakes(recipe: Recipe) -> Iterator[Mistake]:
     yield from _other_parts("level", LEVELS, recipe.level)
     if recipe.kl_coef:
         yield from _penalty_mistakes(recipe)
+    if recipe.kl_coef:
+        yield Mistake(
+            "the KL penalty is subtracted from the advantages, not added to the loss",
+            {
+                "surrogate": slot(
+                    penalized_advantages,
+                    part=recipe.surrogate,
+                    penalty=recipe.penalty,
+                    kl_coef=recipe.kl_coef,
+                ),
+                "kl_coef": 0.0,
+            },
+        )
     if recipe.corrections:
         yield Mistake("the sampler's mismatch is not corrected", {"corrections": ()})
     if recipe.log_ratio_limits != NO_LIMITS:
@@ -78,6 +109,11 @@ def _wrong_averages(right: Slot) -> Iterator[Mistake]:
             "the loss is normalized twice: by the length of each completion and the tokens of the batch",
             {"aggregate": slot(divided_again, part=slot(token_mean), by="length")},
         )
+    if right.kernel in (sequence_mean_token_sum, fixed_length):
+        yield Mistake(
+            "empty completions are not counted",
+            {"aggregate": Slot(right.kernel, {**right.settings, "count_empty": False})},
+        )
     if "correction" in right.reads:  # such an average also reads the importance weights of the whole batch
         return
     for size in MICRO_BATCHES:
@@ -92,6 +128,17 @@ def _wrong_averages(right: Slot) -> Iterator[Mistake]:
             f"each of {number} micro-batches is averaged by itself, and the mean of these is taken",
             {"aggregate": part},
         )
+    yield Mistake(
+        "completions are summed, not averaged",
+        {"aggregate": slot(summed_completions, part=right)},
+    )
+    if right.kernel is not token_mean:
+        for size in (0, *MICRO_BATCHES[1:]):
+            row = f"{size} completions in each row" if size else "all completions in one row"
+            yield Mistake(
+                f"the completions are packed, {row}, and a row is taken for a completion",
+                {"aggregate": slot(in_packed_rows, part=right, size=size)},
+            )
     for by, text in DIVISORS.items():
         yield Mistake(
             f"the loss is normalized twice: once more by {text}",
@@ -134,6 +181,7 @@ def _settings(part: Slot) -> dict[str, Any]:
 
 AGGREGATES: dict[str, Slot] = {
     "the denominator is the padded length": slot(padded_mean),
+    "the denominator is the length of the longest completion": slot(longest_mean),
     "every token counts the same": slot(token_mean),
     "every completion counts the same, divided by its own length": slot(sequence_mean_token_mean),
     "every completion counts the same, and empty completions are not counted": slot(
@@ -141,6 +189,7 @@ AGGREGATES: dict[str, Slot] = {
     ),
     "tokens are summed within each completion, and completions are averaged": slot(sequence_mean_token_sum),
     "tokens are summed": slot(token_sum),
+    "the mean is over the completions at each position first, then over the positions": slot(position_mean),
 }
 MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 9, 12)
 NUMBERS = (2, 3, 4, 6)
@@ -150,12 +199,16 @@ DIVISORS = {
     "completions": "the number of completions",
     "padded": "the padded length",
 }
+NEARLY_1 = 1.0 - 1e-12
+"""A half-width below which no ratio is clipped."""
 NO_LIMITS = (-math.inf, math.inf)
 LEVELS = {
     "the ratio is that of each token": token_level,
     "the ratio is the geometric mean over the completion": sequence_mean_level,
     "the ratio is the product over the completion": sequence_sum_level,
     "the log-ratio is averaged over the padded length": padded_mean_level,
+    "the ratio is the mean of the token ratios of the completion": mean_ratio_level,
+    "the ratio is the geometric mean over all completions, packed into one row": batch_mean_level,
 }
 PENALTIES = {
     "the penalty is k1": slot(k1),
@@ -164,6 +217,15 @@ PENALTIES = {
     "the penalty is the absolute log-ratio": slot(absolute),
     "the penalty is k3 with policy and reference exchanged": slot(swapped_k3),
     "the penalty is k3 times the importance ratio": slot(weighted_k3),
+    "the penalty is the squared log-ratio, without the half of k2": slot(squared_log_ratio),
+    "the penalty is k1 with policy and reference exchanged": slot(reversed_k1),
+    "the penalty is k3 without the -1": slot(incomplete_k3, constant=0.0),
+    "the penalty is k3 without the log-ratio": slot(incomplete_k3, linear=0.0),
+    "the penalty is k3 with the wrong sign of the log-ratio": slot(incomplete_k3, linear=1.0),
+    "the penalty is k1 times the probability": slot(probability_weighted_k1),
+    "the penalty is exchanged k1 times the reference's probability": slot(
+        probability_weighted_k1, by_reference=True
+    ),
 }
 
 
@@ -200,6 +262,14 @@ def _surrogates(right: Slot, low: float, high: float) -> dict[str, Slot]:
         **wrong,
         "the ratio is never clipped": slot(importance_weighted),
         "there is no ratio": slot(reinforce),
+        "the probability replaces the ratio": slot(probability_weighted),
+        "the ratio is that of the log-probabilities, without exponentials": slot(clipped_quotient, **clips),
+        "the ratio has no upper clip": slot(clipped, clip_low=low, clip_high=math.inf),
+        "the ratio has no lower clip": slot(clipped, clip_low=NEARLY_1, clip_high=high),
+        f"the lower bound of the clip is 1 / (1 + {high:g})": slot(
+            clipped, clip_low=1.0 - 1.0 / (1.0 + high), clip_high=high
+        ),
+        "the ratio is detached, and is not capped": slot(cispo, max_ratio=math.inf),
         "the ratio is identically 1, without a gradient: a detach is missing": slot(constant_ratio),
         "the surrogate is detached: no gradient flows through the ratio": slot(
             detached_surrogate, part=right
@@ -220,6 +290,15 @@ def _wrong_clips(clips: Mapping[str, float]) -> dict[str, Slot]:
         "the ratio is always clipped, without the minimum": slot(clip_without_min, **clips),
         "the larger of the two products is taken (max for min)": slot(optimistic, **clips),
         "the ratio is inverted": slot(inverted, **clips),
+        "the minimum is taken of the ratios, before the advantage multiplies them": slot(
+            min_of_ratios, **clips
+        ),
+        "the clip is on the product of ratio and advantage": slot(clip_of_product, **clips),
+        "the advantage does not multiply the clipped ratio": slot(advantage_in_one_product, **clips),
+        "the advantage does not multiply the unclipped ratio": slot(
+            advantage_in_one_product, **clips, in_free=False
+        ),
+        f"the bounds of the clip are -{low} and {high}, without the 1": slot(clip_around_zero, **clips),
         f"the clip is on the log-ratio, to [-{low}, {high}], before the exponential": slot(
             clip_of_log_ratio, **clips
         ),

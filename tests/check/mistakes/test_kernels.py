@@ -7,23 +7,41 @@ from grpo_ref import slot
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.check import check_slope
 from grpo_ref.check.mistakes.kernels import (
+    advantage_in_one_product,
     attracting_k3,
+    batch_mean_level,
+    clip_around_zero,
     clip_of_log_ratio,
+    clip_of_product,
     clip_without_min,
+    clipped_quotient,
     constant_ratio,
     detached_penalty,
     detached_surrogate,
     divided_again,
     floored,
     in_micro_batches,
+    in_packed_rows,
+    incomplete_k3,
     inverted,
+    longest_mean,
+    mean_ratio_level,
+    min_of_ratios,
     optimistic,
     padded_mean,
     padded_mean_level,
+    penalized_advantages,
+    position_mean,
+    probability_weighted,
+    probability_weighted_k1,
+    reversed_k1,
+    squared_log_ratio,
     stale_clipped,
+    summed_completions,
     swapped_k3,
+    unfloored,
 )
-from grpo_ref.penalties import k3
+from grpo_ref.penalties import k1, k3
 from grpo_ref.surrogates import clipped
 
 HALF, QUARTER = np.log(np.full((1, 1, 1), 0.5)), np.log(np.full((1, 1, 1), 0.25))
@@ -132,3 +150,103 @@ def test_what_is_divided_once_more(by, divisors):
 
 def test_the_padded_length_divides_the_log_ratio():
     np.testing.assert_allclose(padded_mean_level(MASK, MASK)[0, :, 0], [0.5, 1.0])
+
+
+LOST = {
+    "the minimum of the ratios is the upper bound, bad tokens too": (min_of_ratios, 1.5, -2.0, -2.4),
+    "a ratio below the upper bound is not clipped": (min_of_ratios, 0.5, -2.0, -1.0),
+    "a product above 1.2 is cut": (clip_of_product, 1.5, 2.0, 1.2),
+    "a product below 0.8 is not": (clip_of_product, 1.5, -2.0, -3.0),
+    "the clipped ratio has no advantage": (advantage_in_one_product, 1.5, 2.0, 1.2),
+    "and is larger than a negative product": (advantage_in_one_product, 1.5, -2.0, -3.0),
+    "a good token is cut at 0.2": (clip_around_zero, 1.5, 2.0, 0.4),
+    "a bad one is not": (clip_around_zero, 1.5, -2.0, -3.0),
+}
+
+
+@pytest.mark.parametrize(("kernel", "ratio", "advantage", "value"), LOST.values(), ids=LOST)
+def test_a_wrong_clip_has_the_value_worked_by_hand(kernel, ratio, advantage, value):
+    term = kernel(np.log(np.full((1, 1, 1), ratio)), np.full((1, 1, 1), advantage))
+    assert float(term.value[0, 0, 0]) == pytest.approx(value)
+
+
+def test_the_unclipped_ratio_may_lack_the_advantage():
+    term = advantage_in_one_product(np.log(np.full((1, 1, 1), 1.5)), 2.0 * GOOD, in_free=False)
+    assert float(term.value[0, 0, 0]) == pytest.approx(1.5)  # min(1.5, 1.2 * 2)
+
+
+def test_probabilities_and_log_probabilities_replace_the_ratio():
+    assert float(probability_weighted(HALF, BAD).value[0, 0, 0]) == pytest.approx(-0.5)
+    term = clipped_quotient(QUARTER, HALF, GOOD)  # log(1/4) / log(1/2) = 2, cut at 1.2
+    assert float(term.value[0, 0, 0]) == pytest.approx(1.2)
+    assert float(clipped_quotient(QUARTER, HALF, BAD).value[0, 0, 0]) == pytest.approx(-2.0)
+
+
+PENALTIES = {  # log πθ - log πref = log 2, so eᵛ = 1/2
+    "no half": (squared_log_ratio, {}, np.log(2.0) ** 2),
+    "no -1": (incomplete_k3, {"constant": 0.0}, 0.5 + np.log(2.0)),
+    "no log-ratio": (incomplete_k3, {"linear": 0.0}, -0.5),
+    "wrong sign of the log-ratio": (incomplete_k3, {"linear": 1.0}, -0.5 - np.log(2.0)),
+    "exchanged": (reversed_k1, {}, -np.log(2.0)),
+    "times the probability": (probability_weighted_k1, {}, 0.5 * np.log(2.0)),
+    "times the reference's": (probability_weighted_k1, {"by_reference": True}, -0.25 * np.log(2.0)),
+}
+
+
+@pytest.mark.parametrize(("kernel", "settings", "value"), PENALTIES.values(), ids=PENALTIES)
+def test_a_wrong_penalty_has_the_value_worked_by_hand(kernel, settings, value):
+    assert float(kernel(HALF, QUARTER, **settings).value[0, 0, 0]) == pytest.approx(value)
+
+
+SMOOTH = [
+    *(min_of_ratios, clip_of_product, advantage_in_one_product, clip_around_zero, clipped_quotient),
+    *(probability_weighted, squared_log_ratio, incomplete_k3, reversed_k1, probability_weighted_k1),
+    *(slot(incomplete_k3, linear=1.0), slot(probability_weighted_k1, by_reference=True)),
+    slot(advantage_in_one_product, in_free=False),
+]
+
+
+@pytest.mark.parametrize("part", SMOOTH, ids=str)
+def test_the_slope_of_a_wrong_value_is_its_derivative(part):
+    assert check_slope(part).agrees
+
+
+def test_a_penalty_in_the_advantages_is_constant():
+    """Ratio 1, A = 1 and k1 = log 2: the surrogate is 1 - 0.1 log 2, its slope too."""
+    part = slot(penalized_advantages, part=slot(clipped), penalty=slot(k1), kl_coef=0.1)
+    term = part(
+        log_ratio=0.0 * HALF,
+        log_probs=HALF,
+        old_log_probs=HALF,
+        ref_log_probs=QUARTER,
+        rollout_log_probs=HALF,
+        advantages=GOOD,
+        mask=GOOD,
+    )
+    assert float(term.value[0, 0, 0]) == pytest.approx(1.0 - 0.1 * np.log(2.0))
+    assert float(term.slope[0, 0, 0]) == pytest.approx(1.0 - 0.1 * np.log(2.0))
+
+
+def test_levels_of_mean_ratios_and_of_packed_rows():
+    log_ratio = np.log(np.array([[[1.0, 3.0, 9.0, 9.0], [2.0, 2.0, 2.0, 2.0]]]))
+    ratios = np.exp(mean_ratio_level(log_ratio, MASK))
+    np.testing.assert_allclose(ratios[0, 0], [2.0, 2.0, 1.0, 1.0])  # (1 + 3) / 2, and 1 on padding
+    mean = (np.log(3.0) + 4.0 * np.log(2.0)) / 6.0
+    np.testing.assert_allclose(batch_mean_level(log_ratio, MASK)[0, 1], mean)
+
+
+def test_weights_of_wrong_averages():
+    """Two completions of 2 and 4 tokens, padded to 4."""
+    mean = slot(sequence_mean_token_mean)
+    np.testing.assert_allclose(longest_mean(MASK)[0, :, 0], [1 / 8, 1 / 8])
+    np.testing.assert_allclose(position_mean(MASK)[0, 1], [1 / 8, 1 / 8, 1 / 4, 1 / 4])
+    np.testing.assert_allclose(summed_completions(MASK, 4, part=mean)[0, :, 0], [1 / 2, 1 / 4])
+    np.testing.assert_allclose(in_packed_rows(MASK, 4, part=mean, size=2)[0, :, 0], [1 / 6, 1 / 6])
+    np.testing.assert_allclose(in_packed_rows(MASK, 4, part=mean, size=3)[0, :, 0], [1 / 6, 1 / 6])
+
+
+def test_without_a_floor_nothing_is_divided_by_nothing():
+    empty, part = MASK * np.array([[[0.0], [1.0]]]), slot(token_mean)
+    assert np.isnan(unfloored(empty, 4, part=part, by="length")).all()
+    np.testing.assert_allclose(unfloored(empty, 4, part=part, by="tokens")[0, 1], 1 / 4)
+    assert np.isnan(unfloored(0.0 * MASK, 4, part=part, by="tokens")).all()
