@@ -25,8 +25,15 @@ KINDS = (
     *("ragged", EMPTY, "extreme ratios", DEAD, "on policy", HOLED, MANY, CLOSE),
     *(WIDE, ONE_LEFT, NO_TOKEN, ONE_GROUP, ALONE),
 )
+ONE_UNLIKE, EQUAL = "one reward unlike seven equal ones", "equal rewards beside different ones"
+ROUNDED_KINDS = (ONE_UNLIKE, EQUAL)
+"""Kinds for single precision only. It rounds 0.95 and 0.35, and sums of such rewards are inexact."""
 PADDINGS = {"zeros in the padding": 0.0, "garbage in the padding": -7.5, "NaN in the padding": np.nan}
 """Description -> the number that fills the padding."""
+
+
+ROUNDING = 0.05
+"""Relative error that is allowed on these batches. An ε of 1e-6 beside the spread keeps it smaller."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,7 @@ class Trial:
       completions: number of completions in the packed row, empty completions included.
       rewards: (N,) rewards from which the advantages were computed; the groups follow one another.
       group_size: G.
+      rounding: relative error that the batch allows a right function in single precision.
     """
 
     kind: str
@@ -59,6 +67,7 @@ class Trial:
     completions: int | None = None
     rewards: Floats | None = None
     group_size: int = 3
+    rounding: float = 0.0
 
     @property
     def flaws(self) -> frozenset[str]:
@@ -70,6 +79,7 @@ class Trial:
             GARBAGE: bool((np.isfinite(padding) & (padding != 0.0)).any()),
             NOTHING: self.completions is None and bool((~counted.any(-1)).any()),
             TOKENLESS: not counted.any(),
+            RESIDUE: self.rounding == ROUNDING,
             SINGLE: self.group_size == 1,
             HOLE: bool((np.diff(counted.astype(int)) > 0).any()),
             ALIKE: self.rewards is not None
@@ -83,9 +93,17 @@ NAN, GARBAGE = "the padding holds NaN", "the padding holds other numbers than 0"
 NOTHING, HOLE = "a completion is empty", "the mask has a hole"
 ALIKE = "all rewards of a group are equal"
 TOKENLESS, SINGLE = "no token counts", "a group has one completion"
+RESIDUE = "the spread of equal rewards is a rounding error"
 
 
-def trials(recipe: Recipe, seed: int, *, prompts: int = 2, group_size: int = 3) -> Iterator[Trial]:
+def trials(
+    recipe: Recipe,
+    seed: int,
+    *,
+    prompts: int = 2,
+    group_size: int = 3,
+    kinds: tuple[str, ...] = KINDS,
+) -> Iterator[Trial]:
     """Generate batches without end: each kind with each padding in turn, then again with other numbers.
 
     Args:
@@ -93,9 +111,11 @@ def trials(recipe: Recipe, seed: int, *, prompts: int = 2, group_size: int = 3) 
       seed: seed of the random numbers.
       prompts, group_size: P and G; N = P G. Batches of the kind "many completions" have three times as many
         prompts. Those of the kind "a single group" have P = 1, those of the kind "groups of one" G = 1.
+      kinds: the kinds of batches, in their order.
     """
     numbers = {MANY: (prompts * 3, group_size), ONE_GROUP: (1, group_size), ALONE: (prompts, 1)}
-    for index, (padding, kind) in enumerate(itertools.cycle(itertools.product(PADDINGS, KINDS))):
+    numbers |= {ONE_UNLIKE: (prompts, 8), EQUAL: (prompts, 7)}
+    for index, (padding, kind) in enumerate(itertools.cycle(itertools.product(PADDINGS, kinds))):
         rng = np.random.default_rng([seed, index])
         yield _trial(rng, recipe, kind, padding, *numbers.get(kind, (prompts, group_size)))
 
@@ -136,6 +156,10 @@ def _trial(
         rewards[0] = 1.0
     if kind == CLOSE:
         rewards = 0.5 + 0.01 * rewards
+    if kind in ROUNDED_KINDS:
+        rewards[0] = 0.35
+    if kind == ONE_UNLIKE:
+        rewards[0, 0] = 0.95
 
     # Drawn last: the random numbers of the other arrays do not depend on the teacher's.
     teacher = np.minimum(log_probs + spread * rng.normal(size=mask.shape), -1e-3)
@@ -153,6 +177,7 @@ def _trial(
         clean=fill == 0.0,
         rewards=rewards.reshape(-1),
         group_size=group_size,
+        rounding=ROUNDING if kind in ROUNDED_KINDS else 0.0,
     )
 
 
@@ -187,7 +212,9 @@ def in_float32(trial: Trial) -> Trial:
         name: getattr(trial, name).astype(np.float32).astype(float) for name in ROUNDED
     }
     rewards = None if trial.rewards is None else trial.rewards.astype(np.float32).astype(float)
-    return replace(trial, rewards=rewards, **rounded)
+    # A spread of 0.01 around 0.5 loses two digits, or four as a difference of squares.
+    rounding = max(trial.rounding, 0.01 if trial.kind.startswith(CLOSE) else 0.0)
+    return replace(trial, rewards=rewards, rounding=rounding, **rounded)
 
 
 LOG_PROBS = ("log_probs", "old_log_probs", "ref_log_probs", "rollout_log_probs", "teacher_log_probs")

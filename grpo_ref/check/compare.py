@@ -12,8 +12,10 @@ from grpo_ref.check import packing
 from grpo_ref.check.arguments import asks_for
 from grpo_ref.check.batches import (
     GARBAGE,
+    KINDS,
     NAN,
     NOTHING,
+    ROUNDED_KINDS,
     SINGLE,
     TOKENLESS,
     Trial,
@@ -184,9 +186,11 @@ def compare(
     skipped = {NAN: not nan_in_padding, NOTHING: not empty_completions}
     skipped[TOKENLESS] = not (empty_batches and empty_completions)
     skipped[SINGLE] = makes_advantages and not is_defined_for_one(recipe.advantage)
+    # Only a function that computes a spread can show what single precision makes of a spread of 0.
+    kinds = KINDS + (ROUNDED_KINDS if dtype == "float32" and makes_advantages else ())
     made = [
         in_float32(trial) if dtype == "float32" else trial
-        for trial in itertools.islice(trials(recipe, seed), batches)
+        for trial in itertools.islice(trials(recipe, seed, kinds=kinds), batches)
         if not any(skipped.get(flaw) for flaw in trial.flaws)
     ]
     case = _Case(loss, recipe, framework, dtype, rtol, max_length, packed)
@@ -202,15 +206,17 @@ def compare(
         return result
     evidence = Evidence(made, answers, rtol, max_length, makes_advantages, case.reads_padding(made))
     without = unless(recipe, evidence)
+    failing = [trial for trial, text in zip(made, differences, strict=True) if text]
     trainer = next((name for name in UNFLOORED if recipe.source.startswith(name)), "")
+    note = f"{trainer} divides 0 by 0 there too" if trainer and TOKENLESS in without else ""
+    if case.is_rounding(failing):
+        note = "in double precision your loss agrees on these batches, so single precision is the cause"
     return replace(
         result,
         matches=diagnosis(recipe, evidence),
         unless=without,
-        note=f"{trainer} divides 0 by 0 there too" if trainer and TOKENLESS in without else "",
-        smallest=case.smallest(
-            [trial for trial, text in zip(made, differences, strict=True) if text], makes_advantages
-        ),
+        note=note,
+        smallest=case.smallest(failing, makes_advantages),
     )
 
 
@@ -246,7 +252,14 @@ class _Case:
 
     def difference(self, trial: Trial, answer: Answer) -> str:
         """Describe the first difference between the recipe's and the function's result, or return ""."""
-        return difference(reference(self.recipe, trial, self.max_length), answer, self.rtol)
+        return difference(reference(self.recipe, trial, self.max_length), answer, self.rtol + trial.rounding)
+
+    def is_rounding(self, failing: list[Trial]) -> bool:
+        """Return whether the function differs in single precision only."""
+        double = replace(self, dtype="float64")
+        return self.dtype == "float32" and not any(
+            double.difference(t, double.answer(t, False)) for t in failing
+        )
 
     def reads_padding(self, made: list[Trial]) -> bool:
         """Return whether the function's result changes if the padding is set to 0."""
@@ -276,7 +289,7 @@ class _Case:
                 return False
             right = reference(self.recipe, trial, self.max_length)
             answer = answer._replace(gradient=None) if in_loss else answer
-            return bool(difference(right, answer, VISIBLE if visible else self.rtol))
+            return bool(difference(right, answer, (VISIBLE if visible else self.rtol) + trial.rounding))
 
         def advantages(rewards: Floats) -> Floats:
             return advantages_of(self.recipe, rewards)

@@ -7,7 +7,7 @@ from functools import cache, partial, reduce
 
 import numpy as np
 
-from grpo_ref.check.batches import ALIKE, GARBAGE, HOLE, NAN, NOTHING, SINGLE, TOKENLESS, Trial
+from grpo_ref.check.batches import ALIKE, GARBAGE, HOLE, NAN, NOTHING, RESIDUE, SINGLE, TOKENLESS, Trial
 from grpo_ref.check.changes import Change, changes, multiplied_by, of_recipe, unchanged, unfloored_means
 from grpo_ref.check.combinations import Combination, Search
 from grpo_ref.check.fitting import fitted_penalties, fitted_settings, usual_clips, weight_condition
@@ -20,6 +20,7 @@ WITHOUT = {
     NAN: "the padding holds no NaN",
     NOTHING: "no completion is empty",
     TOKENLESS: "some token counts",
+    RESIDUE: "a spread that is 0 is not divided by (it is a rounding error in single precision)",
     SINGLE: "every group has two completions or more",
     ALIKE: "no group's rewards are all equal",
 }
@@ -59,7 +60,7 @@ class Evidence:
         )
 
     def _difference(self, recipe: Recipe, change: Change | None, trial: Trial, answer: Answer) -> str:
-        return difference(self.answer(recipe, trial, change), answer, self.rtol)
+        return difference(self.answer(recipe, trial, change), answer, self.rtol + trial.rounding)
 
     def answer(self, recipe: Recipe, trial: Trial, change: Change | None) -> Answer:
         """Return the recipe's result on a batch; infinite if the changed recipe refuses the batch."""
@@ -157,7 +158,9 @@ def _search(recipe: Recipe, evidence: Evidence, known: list[Change]) -> Search |
     plain = [
         index
         for index, (trial, answer) in enumerate(_pairs(evidence))
-        if trial.clean and not trial.flaws & {NOTHING, SINGLE, HOLE, TOKENLESS} and abs(answer.loss) > 1e-6
+        if trial.clean
+        and not trial.flaws & {NOTHING, SINGLE, HOLE, TOKENLESS, RESIDUE}
+        and abs(answer.loss) > 1e-6
     ][:PLAIN_BATCHES]
     if len(plain) < 2 or not _is_homogeneous(recipe, evidence.trials[plain[0]], evidence.max_length):
         return None
@@ -184,7 +187,7 @@ def unless(recipe: Recipe, evidence: Evidence) -> str:
     """Return the features without which a batch never differs, worded to follow "right unless", or ""."""
     wrong = [bool(evidence._difference(recipe, None, *pair)) for pair in _pairs(evidence)]
     for size in (1, 2):
-        for flaws in itertools.combinations((NAN, TOKENLESS, NOTHING, SINGLE, GARBAGE, HOLE), size):
+        for flaws in itertools.combinations((NAN, RESIDUE, TOKENLESS, NOTHING, SINGLE, GARBAGE, HOLE), size):
             flawed = [bool(trial.flaws & set(flaws)) for trial in evidence.trials]
             if not all(flawed) and all(flaw for flaw, bad in zip(flawed, wrong, strict=True) if bad):
                 return " or ".join(flaws)
@@ -216,11 +219,12 @@ def _choices(evidence: Evidence, flaws: frozenset[str]) -> Iterator[frozenset[st
     padding = [frozenset[str](), *([frozenset({NAN, GARBAGE})] if evidence.reads_padding else [])]
     seen = set()
     for empty in (frozenset[str](), frozenset({NOTHING, TOKENLESS})):
-        for more in padding:
-            size = len(evidence.without(flaws | more | empty).trials)
+        for more, rounded in itertools.product(padding, (frozenset[str](), frozenset({RESIDUE}))):
+            excluded = flaws | more | empty | rounded
+            size = len(evidence.without(excluded).trials)
             if size not in seen:
                 seen.add(size)
-                yield flaws | more | empty
+                yield excluded
 
 
 def _explanations(

@@ -7,9 +7,11 @@ import numpy as np
 from losses import loss_with, sequence_mean, surrogate, token_mean, with_gradient
 
 from grpo_ref import DAPO, DR_GRPO, GRPO, RECIPES, REINFORCE, slot
+from grpo_ref.advantages import group_normalized
 from grpo_ref.aggregation import token_mean as token_mean_kernel
 from grpo_ref.check import assert_matches, compare
 from grpo_ref.corrections import masked
+from grpo_ref.explain.dialects import nemo_rl
 
 
 def test_a_right_loss_passes_with_and_without_a_gradient():
@@ -98,3 +100,51 @@ def test_the_gradient_of_a_packed_loss_is_compared_token_by_token():
     assert_matches(loss, recipe, packed=True)
     shifted = compare(partial(loss, shift=1), recipe, packed=True, batches=12)
     assert "the loss agrees, the gradient does not" in shifted.first
+
+
+def leave_one_out_loss(logps, old_logps, rewards, mask, num_generations, exact=False):
+    """DAPO with NeMo-RL's comparison with the others; the variance is E[r²] - E[r]², as in NeMo-RL.
+
+    For one 0.95 among seven 0.35 the others' variance is 0. In float32 it is a rounding error of about 1e-8,
+    so the advantage is about 0.6 / 1e-4 in place of 0.6.
+    """
+    groups = rewards.reshape(-1, num_generations)
+    number = groups.dtype.type(num_generations - 1)
+    mean = (groups.sum(1, keepdims=True) - groups) / number
+    squares = ((groups**2).sum(1, keepdims=True) - groups**2) / number
+    variance = np.maximum(squares - mean**2, 0) * number / (number - 1)
+    if exact:
+        variance = np.where(variance < 1e-6, 0, variance)
+    std = np.sqrt(variance)
+    centered = groups - mean
+    a = np.where(std > 0, centered / (np.where(std > 0, std, 1) + groups.dtype.type(1e-6)), centered).reshape(
+        -1
+    )
+    return -token_mean(surrogate(logps, old_logps, a, mask), mask)
+
+
+def test_a_spread_that_is_a_rounding_error_is_named():
+    recipe = replace(DAPO, advantage=nemo_rl.recipe().advantage)
+    found = compare(leave_one_out_loss, recipe, dtype="float32")
+    assert found.unless == "the spread of equal rewards is a rounding error"
+    assert found.note.startswith("in double precision your loss agrees on these batches")
+    (match,) = found.matches
+    assert match == "a spread that is 0 is not divided by (it is a rounding error in single precision)"
+    assert_matches(partial(leave_one_out_loss, exact=True), recipe, dtype="float32")
+
+
+def standardized_loss(logps, old_logps, rewards, mask, num_generations, eps=1e-4):
+    """DAPO; seven times 0.35 is not exact in float32, so the mean differs from 0.35 by about 3e-8."""
+    groups = rewards.reshape(-1, num_generations)
+    centered = groups - groups.mean(1, keepdims=True)
+    std = np.sqrt((centered**2).sum(1, keepdims=True) / groups.dtype.type(num_generations - 1))
+    a = (centered / (std + groups.dtype.type(eps))).reshape(-1)
+    return -token_mean(surrogate(logps, old_logps, a, mask), mask)
+
+
+def test_an_eps_may_be_too_small_for_single_precision():
+    assert_matches(standardized_loss, DAPO, dtype="float32")
+    small = replace(DAPO, advantage=slot(group_normalized, eps=1e-9))
+    found = compare(partial(standardized_loss, eps=1e-9), small, dtype="float32")
+    assert found.unless == "the spread of equal rewards is a rounding error"
+    assert_matches(partial(standardized_loss, eps=1e-9), small)
