@@ -40,6 +40,10 @@ OF_SAMPLING = ((COMPLETIONS,), ("keep",))
 """`SAMPLING` are groups in which only the number of completions and the filter of groups affect the objective."""
 OFF = {"", "none", "null", "off", "no", "false", "vanilla", "default", "standard", "ppo"}
 SWITCHES = ("enable", "enabled", "use")
+SWITCHED_OFF = re.compile(
+    r"(use|with|enable|do|apply)_(adv|std|norm|whiten)|(norm|divide|scale)\w*_by_std|_use_adv"
+)
+"""Names of switches of forks that change the advantage when they are off, as what they switch is part of GRPO."""
 OTHER_FAMILY = re.compile(r"(^|[_-])(gae|ppo|remax|dpo|kto|sft|critic|gkd|opd|distill\w*)([_-]|$)")
 """Estimators of other families: with a critic, from preferences, or from a teacher."""
 OTHER_LOSS = re.compile(r"\b(tb_(type|loss|coef)|trajectory_balance|flowrl|gflownet|dpo|kto)\b")
@@ -57,8 +61,10 @@ def touched(key: str, value: Any, keys: dict[str, Any]) -> tuple[str, ...]:
     >>> touched("actor.loss_mode", "kl_cov", {}), touched("actor.loss_mode", "vanilla", {})
     (('surrogate', 'aggregate'), ())
     """
-    *groups, _ = key.split(".")
+    *groups, last = key.split(".")
     path = re.sub("_", " ", key.lower())
+    if value is False and SWITCHED_OFF.search(last.lower()):
+        return ("advantage",)
     if is_off(value) or SILENT.search(path) or _is_switched_off(key, keys):
         return ()
     parts = next((parts for hint, parts in HINTS if re.search(_spaced(hint), path)), ())

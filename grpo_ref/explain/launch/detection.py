@@ -21,6 +21,9 @@ ELSEWHERE = {
     r"\S*(finetune|dpo|distillation|qat)_(single_device|distributed)(\.py)?": "torchtune without GRPO",
     r"llamafactory-cli train": "LLaMA-Factory",
     r"-m realhf\.\S+": "ReaLHF",
+    r"(\S*/)?examples/scripts/(async_grpo|sdpo|sdft|ssd|gkd|gold|distillation|online_dpo|xpo|nash_md|tpo|rloo)\w*\.py": (
+        "a trainer of TRL other than GRPOTrainer"
+    ),
 }
 """Commands that start trainers without a dialect here, with the names of these trainers."""
 

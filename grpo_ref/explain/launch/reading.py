@@ -372,8 +372,8 @@ def _starts_something(text: str) -> bool:
 
 
 def _has_keys_of_a_trainer(text: str) -> bool:
-    """Return true if a text of several lines has the keys of a trainer as words: a script that starts a custom program."""
-    overrides = filter(OVERRIDE.fullmatch, text.split()) if "\n" in text else ()
+    """Return true if a text has the keys of a trainer as overrides: a script that starts a custom program."""
+    overrides = filter(OVERRIDE.fullmatch, text.split())
     return bool(of_keys({each.lstrip("+").partition("=")[0]: "" for each in overrides})[0])
 
 
@@ -529,12 +529,16 @@ def _is_namesake(start: Start, launch: Launch) -> bool:
 
 
 def _of_inner(script: "Script", beside: Beside) -> Iterator[Launch]:
-    """Yield the launches inside the words of a command, as in `ssh node "..."`, and in programs that it starts."""
+    """Yield the launches inside a command's arguments or variables, and in programs that it starts.
+
+    Examples are `ssh node "..."` and `COMMAND="..." sbatch ray.sub`.
+    """
     for command in script.commands:
-        lines = [str(word) for word in command.words if " " in str(word)]
+        texts = map(str, [*command.words, *command.variables.values()])
+        lines = [text for text in texts if " " in text]
         for line in lines:
             line = line.partition("=")[2] if line.startswith("--") else line
-            if _starts_something(line):
+            if _starts_something(line) or _has_keys_of_a_trainer(line):
                 yield from _of_shell(line, "", beside)
         own = [script.files[str(word)] for word in command.words if str(word) in script.files]
         for source in own:

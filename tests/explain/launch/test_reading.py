@@ -475,3 +475,13 @@ def test_a_command_in_an_fstring_is_read_with_its_last_value():
     )
     (launch,) = launches(text, "modal_run.py")
     assert (launch.trainer, launch.keys["actor_rollout_ref.rollout.n"]) == ("verl", 5)
+
+
+@pytest.mark.parametrize("script", ["examples/run_grpo_math.py", "examples/run_mine.py"])
+def test_a_command_in_a_variable_of_a_job_is_read(script):
+    text = (
+        f'COMMAND="uv run ./{script} grpo.num_prompts_per_step=4 loss_fn.ratio_clip_max=0.3'
+        ' grpo.num_generations_per_prompt=8" \\\nCONTAINER=c sbatch --nodes=2 ray.sub\n'
+    )
+    (launch,) = launches(text, "job.sh")
+    assert (launch.trainer, launch.keys["loss_fn.ratio_clip_max"]) == ("nemo_rl", 0.3)
