@@ -1,23 +1,19 @@
-"""A pytest fixture: `check_loss` compares your loss with a trainer's or a recipe's.
+"""A pytest plugin: the fixture `check_loss` compares your loss with a recipe's or a trainer's.
 
-In `conftest.py`:
-
-    pytest_plugins = ["grpo_ref.loss_fixture"]
-
-In a test:
+pytest loads the plugin if grpo_ref is installed. In a test:
 
     def test_loss(check_loss):
+        check_loss(loss, "dapo")
         check_loss(loss, dialect="trl", config={"loss_type": "dapo"}, framework="torch")
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grpo_ref.check import assert_matches
-from grpo_ref.explain.dialects import DIALECTS
-from grpo_ref.recipes import RECIPES, Recipe
+if TYPE_CHECKING:
+    from grpo_ref.recipes import Recipe
 
 
 @pytest.fixture
@@ -28,33 +24,39 @@ def check_loss() -> Callable[..., None]:
 
 def assert_loss(
     loss: Callable[..., Any],
+    recipe: "str | Recipe | None" = None,
     *,
     dialect: str | None = None,
     config: Mapping[str, Any] | None = None,
-    recipe: str | Recipe | None = None,
     **options: Any,
 ) -> None:
-    """Raise an AssertionError that describes the difference, unless a loss is a trainer's or a recipe's.
+    """Raise an AssertionError that describes the difference, unless a loss is a recipe's or a trainer's.
 
     Args:
       loss: your function; `grpo_ref.check` describes its parameters and what it may return.
-      dialect: trainer to compare with, such as "trl" or "verl".
+      recipe: a recipe or its name, such as "dapo".
+      dialect: trainer to compare with instead, such as "trl" or "verl".
       config: configuration keys of the trainer. Missing keys have the trainer's defaults. A constant
         denominator is read from these keys.
-      recipe: a recipe or its name, instead of a trainer.
       options: as in `grpo_ref.check.assert_matches`: framework, dtype, nan_in_padding, max_length, ...
 
     Raises:
       AssertionError: with the first difference, the mistake, and the smallest batch that shows it.
-      ValueError: unless exactly one of dialect and recipe is given, or if one is unknown.
+      ValueError: unless exactly one of recipe and dialect is given, or if one is unknown.
 
     >>> import numpy as np
     >>> def mine(logps, advantages, mask):
     ...     return -np.where(mask > 0, advantages[:, None] * logps, 0.0).sum() / len(mask)
-    >>> assert_loss(mine, recipe="reinforce", batches=20)
+    >>> assert_loss(mine, "reinforce", batches=20)
     """
+    # pytest imports this module in every project of an environment where grpo_ref is installed. So NumPy and
+    # the trainers are imported by the first test that uses them.
+    from grpo_ref.check import assert_matches
+    from grpo_ref.explain.dialects import DIALECTS
+    from grpo_ref.recipes import RECIPES, Recipe
+
     if (dialect is None) == (recipe is None):
-        raise ValueError("name what to compare with: either dialect=... or recipe=...")
+        raise ValueError("name what to compare with: either recipe=... or dialect=...")
     if dialect is None:
         chosen = recipe if isinstance(recipe, Recipe) else _listed("recipe", RECIPES, recipe)
     else:

@@ -1,6 +1,10 @@
 """The fixture `check_loss`: a loss compared with a trainer's configuration, in a test of the user's."""
 
+import importlib
 import re
+import subprocess
+import sys
+import tomllib
 
 import numpy as np
 import pytest
@@ -25,7 +29,7 @@ def test_the_budget_is_the_configurations():
 
 
 WRONG = {
-    "nothing to compare with": ({}, "either dialect=... or recipe=..."),
+    "nothing to compare with": ({}, "either recipe=... or dialect=..."),
     "an unknown recipe": ({"recipe": "grppo"}, "recipe: expected one of grpo, "),
     "an unknown trainer": ({"dialect": "trlx"}, "dialect: expected one of trl, "),
 }
@@ -45,20 +49,19 @@ def test_a_recipe_is_taken_by_name():
 
 
 def test_the_fixture_is_there_for_a_test_of_the_users(pytester):
-    pytester.makeconftest('pytest_plugins = ["grpo_ref.loss_fixture"]')
     pytester.makepyfile(
         """
         def loss(logps, advantages, mask):
             return -(advantages[:, None] * logps * mask).sum() / len(mask)
 
         def test_right(check_loss):
-            check_loss(loss, recipe="reinforce", nan_in_padding=False, batches=10)
+            check_loss(loss, "reinforce", nan_in_padding=False, batches=10)
 
         def test_padded(check_loss):
-            check_loss(loss, recipe="reinforce", batches=30)
+            check_loss(loss, "reinforce", batches=30)
         """
     )
-    result = pytester.runpytest_subprocess("-q")
+    result = pytester.runpytest_subprocess("-q", "-p", "grpo_ref.loss_fixture")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*right unless the padding holds NaN*"])
 
@@ -69,7 +72,8 @@ EXAMPLES = dict(re.findall(r"reate\s+`(test_\w+\.py)`:\s+```python\n(.*?)```", P
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_examples_of_the_page_pass(name):
-    pytest.importorskip("torch")
+    if "torch" in EXAMPLES[name]:
+        pytest.importorskip("torch")
     names = {}
     exec(EXAMPLES[name], names)
     (test,) = (value for key, value in names.items() if key.startswith("test_"))
@@ -77,4 +81,16 @@ def test_the_examples_of_the_page_pass(name):
 
 
 def test_there_is_an_example_for_each_kind_of_trainer():
-    assert list(EXAMPLES) == ["test_trl.py", "test_verl.py", "test_loop.py"]
+    assert list(EXAMPLES) == ["test_dapo.py", "test_trl.py", "test_verl.py", "test_loop.py"]
+
+
+def test_pytest_finds_the_plugin_without_a_conftest():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (plugin,) = project["entry-points"]["pytest11"].values()
+    assert hasattr(importlib.import_module(plugin), "check_loss")
+
+
+def test_the_plugin_does_not_import_numpy():
+    """It is loaded with every pytest of an environment where grpo_ref is installed."""
+    code = "import sys, grpo_ref.loss_fixture; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT).returncode == 0

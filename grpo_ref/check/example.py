@@ -1,5 +1,7 @@
 """Print a batch as lines of Python to run: imports, arrays, the call, expected and received result."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ def example(loss: Loss, trial: Trial, how: CallSettings, ours: Answer, theirs: A
     call, answer = _call(loss, arguments), raw_answer(loss, trial, how)
     lines = [IMPORTS[how.framework]]
     if _is_importable(loss):
+        lines += _path(loss)
         lines.append(f"from {loss.__module__} import {loss.__qualname__.split('.')[0]}")
     else:
         lines.append("# loss = your function")
@@ -52,11 +55,24 @@ def _is_importable(loss: Loss) -> bool:
     return "<" not in getattr(loss, "__qualname__", "<") and loss.__module__ != "__main__"
 
 
+def _path(loss: Loss) -> list[str]:
+    """Return the lines that let Python find a module which is neither here nor installed."""
+    file = getattr(sys.modules.get(loss.__module__), "__file__", None)
+    if file is None or "." in loss.__module__:
+        return []
+    folder = Path(file).resolve().parent
+    if folder == Path.cwd() or folder in {Path(entry).resolve() for entry in sys.path if entry}:
+        return []
+    return ["import sys", f"sys.path.insert(0, {str(folder)!r})"]
+
+
 def _written(value: Any, how: CallSettings) -> str:
     """Return a number or an array as a Python expression."""
     if not isinstance(value, np.ndarray):
         return repr(value)
     library = {"numpy": "np", "torch": "torch", "jax": "jax.numpy"}[how.framework]
+    if value.dtype.kind != "f":  # ids of completions
+        return MAKE[how.framework].format(value.tolist(), f", dtype={library}.int64")
     plain = how.framework == "numpy" and how.dtype == "float64"
     dtype = "" if plain else f", dtype={library}.{how.dtype}"
     numbers = np.array([float(f"{number:.15g}") for number in value.reshape(-1)]).reshape(value.shape)

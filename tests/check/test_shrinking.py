@@ -6,6 +6,7 @@ import numpy as np
 
 from grpo_ref import DAPO, GRPO, RECIPES
 from grpo_ref.check import compare
+from grpo_ref.commands.user_code import imported
 
 MODULE = """
 import numpy as np
@@ -76,3 +77,26 @@ def test_rewards_stay_whole_groups():
     assert "num_generations = 3" in found.smallest
     (rewards,) = (line for line in found.smallest.splitlines() if line.startswith("rewards"))
     assert rewards.count(",") == 2
+
+
+PACKED = """
+import numpy as np
+
+
+def packed_sum(log_probs, advantages, mask, sequence_ids, completions):
+    gain = np.where(mask > 0, log_probs * advantages, 0.0)
+    sums = np.bincount(sequence_ids[0], gain[0], minlength=completions)
+    return -2.0 * sums.mean()
+"""
+
+
+def test_the_lines_of_a_packed_loss_in_another_folder_run(tmp_path, monkeypatch, capsys):
+    """Pasted into a new session: the ids of completions are whole numbers, and the module is found."""
+    (tmp_path / "packed_of_mine.py").write_text(PACKED)
+    loss = imported(f"{tmp_path}/packed_of_mine.py:packed_sum")
+    found = compare(loss, RECIPES["reinforce"], batches=26, packed=True)
+    monkeypatch.delitem(sys.modules, "packed_of_mine")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    assert "sequence_ids = np.array([[" in found.smallest
+    _, _, got = found.smallest.splitlines()[-1].rpartition("got ")
+    np.testing.assert_allclose(float(run(found.smallest, capsys)), float(got), rtol=1e-6)
