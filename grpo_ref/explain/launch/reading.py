@@ -540,9 +540,12 @@ def _of_inner(script: "Script", beside: Beside) -> Iterator[Launch]:
             line = line.partition("=")[2] if line.startswith("--") else line
             if _starts_something(line) or _has_keys_of_a_trainer(line):
                 yield from _of_shell(line, "", beside)
-        own = [script.files[str(word)] for word in command.words if str(word) in script.files]
-        for source in own:
-            if _reads(read_python, source):
+        own = [path for path in map(str, command.words) if path in script.files]
+        for path in own:
+            source = script.files[path]
+            if path.endswith(".sh"):
+                yield from _of_shell(source, "", beside)
+            elif _reads(read_python, source):
                 yield from _of_script(read_python(source), beside)
         for path in (word for word in map(str, command.words) if word.endswith(".py")):
             yield from _of_program(path, command.words, beside)

@@ -485,3 +485,13 @@ def test_a_command_in_a_variable_of_a_job_is_read(script):
     )
     (launch,) = launches(text, "job.sh")
     assert (launch.trainer, launch.keys["loss_fn.ratio_clip_max"]) == ("nemo_rl", 0.3)
+
+
+def test_a_script_that_a_job_writes_and_runs_on_each_node_is_read():
+    text = (
+        "cat > /shared/worker.sh << 'EOF'\n"
+        "uv run examples/run_grpo_math.py grpo.num_prompts_per_step=4 grpo.num_generations_per_prompt=8\n"
+        "EOF\nsrun --ntasks-per-node=1 /shared/worker.sh\n"
+    )
+    (launch,) = launches(text, "job.sh")
+    assert (launch.trainer, launch.keys["grpo.num_generations_per_prompt"]) == ("nemo_rl", 8)
