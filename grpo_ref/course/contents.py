@@ -54,6 +54,7 @@ _LISTED = (
     Exercise("advantages/gdpo", "medium", 2),
     Exercise("advantages/ranks", "medium", 2),
     Exercise("advantages/process", "medium", 2),
+    Exercise("advantages/gigpo", "medium", 2),
     Exercise("ratios/token_ratio", "easy", 1),
     Exercise("ratios/scenarios", "medium", 2),
     Exercise("ratios/clipped", "medium", 2),
