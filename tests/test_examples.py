@@ -18,6 +18,7 @@ from grpo_ref.surrogates import clipped
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ONE_PAGE = EXAMPLES / "grpo_in_one_page.py"
 TRANSFORMER = EXAMPLES / "train_a_transformer.py"
+DISTILLATION = EXAMPLES / "distill_a_transformer.py"
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def numbers(lines, pattern):
     return [float(match[1]) for line in lines if (match := re.search(pattern, line))]
 
 
-@pytest.mark.parametrize("script", [ONE_PAGE, TRANSFORMER], ids=lambda script: script.stem)
+@pytest.mark.parametrize("script", [ONE_PAGE, TRANSFORMER, DISTILLATION], ids=lambda script: script.stem)
 def test_an_example_has_at_most_100_lines(script):
     assert len(script.read_text(encoding="utf-8").splitlines()) <= 100
 
@@ -121,3 +122,12 @@ def test_the_transformer_learns_to_add_numbers_that_it_has_not_seen():
     assert len(questions) == 2 * 5
     task = TASKS["sums"]()
     assert not task.prompt_probs[[task.prompts.index(question) for question in questions]].any()
+
+
+def test_a_teacher_that_judges_tokens_teaches_a_transformer_more_than_rare_rewards():
+    lines = run(DISTILLATION, "--updates", "60")
+    teacher, before, taught, rewarded = numbers(
+        lines, r"(\d+)% of 2000 answers to held-out questions are right"
+    )
+    assert before < 10 < taught < teacher
+    assert rewarded < taught

@@ -9,7 +9,7 @@ SOURCES, SITE, CACHE = BUILD / "site-source", BUILD / "site", BUILD / "site-cach
 AUDIENCES = ("student", "instructor", "practitioner", "researcher")
 """Kinds of readers. Each has a tutorial and a guide."""
 REFERENCE = (
-    *("pipeline", "recipes", "mismatch", "turns", "neural", "speed"),
+    *("pipeline", "recipes", "mismatch", "turns", "distillation", "neural", "speed"),
     *("glossary", "package_map", "attack", "teach"),
 )
 ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
@@ -75,6 +75,7 @@ MORE = (
     "recipes",
     "turns",
     "mismatch",
+    "distillation",
     "neural",
     "speed",
     "glossary",

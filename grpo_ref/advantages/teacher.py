@@ -55,8 +55,8 @@ def with_teacher(
     Raises:
       ValueError: if student is not one of the three, or discount is out of range.
 
-    MiMo-V2-Flash, multi-teacher on-policy distillation, eq. 8 and 9 (arXiv:2601.02780); Lu and Thinking
-    Machines Lab 2025, On-policy distillation.
+    MiMo-V2-Flash, multi-teacher on-policy distillation, eq. 8 (arXiv:2601.02780); Lu and Thinking Machines
+    Lab 2025, On-policy distillation; slime `apply_opd_kl_to_advantages`.
 
     >>> import numpy as np
     >>> ones = np.ones(2)

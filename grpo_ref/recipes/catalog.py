@@ -364,5 +364,5 @@ OPD_RL = replace(
     GRPO,
     kl_coef=0.0,
     distill=slot(with_teacher),
-    source="slime `apply_opd_kl_to_advantages`; ms-swift, OPD-RL; MiMo-V2-Flash, eq. 9 (arXiv:2601.02780)",
+    source="slime `apply_opd_kl_to_advantages`; ms-swift, OPD-RL",
 )
