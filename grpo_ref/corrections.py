@@ -31,6 +31,8 @@ from grpo_ref.levels import token_level
 
 ROUNDING = 1e-15
 """Tolerance, per token, for rounding in `position` in `_quantile`."""
+SAFE_LOW, SAFE_HIGH = 0.8, 1.0
+"""Limits of FIPO's weight on bad tokens that have become much more likely."""
 SMALLEST_MEAN = 1e-8
 """A smaller mean of the weights does not divide them, as in verl."""
 
@@ -368,6 +370,53 @@ def prefix_ratio(
     else:
         log_weight = xp.cumulative_sum(log_ratio, axis=TOKENS)
     return xp.clip(xp.exp(log_weight), 0.0, max_ratio)
+
+
+def future_kl(
+    log_probs: Array,
+    old_log_probs: Array,
+    log_ratio: Array,
+    advantages: Array,
+    mask: Array,
+    *,
+    half_life: float = 32.0,
+    width: float | None = 0.2,
+    high_only: bool = True,
+    max_ratio: float = math.inf,
+    safe_ratio: float = 4.0,
+) -> Array:
+    """Weight a token by the change in probability of the tokens after it: FIPO.
+
+        w = clip(exp Σₛ 2^(-(s - t)/half_life) log rₛ, 1 - width, 1 + width),    s the tokens from t on
+
+    Args:
+      log_probs, old_log_probs: (P, G, T) in nats.
+      log_ratio: (P, G, T) their difference after the level, in nats.
+      advantages: broadcastable to (P, G, T).
+      mask: (P, G, T) 1 on completion tokens. A hole counts as a place.
+      half_life: distance in tokens at which a later token counts half; ms-swift's fipo_decay_rate, 32 there.
+      width: half-width of the range of w; None or 0 for no clip. ms-swift's fipo_clip_range, 0.2 there.
+      high_only: if true, the lower bound is 1; ms-swift's fipo_clip_high_only, true there.
+      max_ratio: tokens with a larger ratio are excluded from the sum; ms-swift's delta, None by default.
+      safe_ratio: for a bad token with a larger ratio, w is limited to [0.8, 1]. ms-swift's
+        fipo_safety_threshold, 4 there.
+
+    Returns:
+      (P, G, T) weights, all 1 in the first step of an update. No gradient flows through them.
+
+    FIPO, Future-KL influenced policy optimization (arXiv:2603.19835); ms-swift `loss_type="fipo"`.
+    """
+    xp = array_namespace(log_probs, mask)
+    ratio = xp.exp(log_ratio)
+    moved = where_mask(mask, xp.where(ratio > max_ratio, 0.0, log_probs - old_log_probs))
+    places = xp.astype(xp.arange(mask.shape[TOKENS]), moved.dtype)
+    ahead = places[:, None] - places[None, :]
+    decay = xp.where(ahead >= 0.0, 2.0 ** (-at_least(ahead, 0.0) / half_life), 0.0)
+    weight = xp.exp(where_mask(mask, xp.matmul(moved, xp.astype(decay, moved.dtype))))
+    if width:
+        weight = xp.clip(weight, 1.0 if high_only else 1.0 - width, 1.0 + width)
+    hurried = (advantages < 0.0) & (ratio > safe_ratio)
+    return xp.where(hurried, xp.clip(weight, SAFE_LOW, SAFE_HIGH), weight)
 
 
 def off_policy_mask(

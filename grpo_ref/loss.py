@@ -197,6 +197,8 @@ def policy_loss_from_rewards(
     weights: Array | None = None,
     step_rewards: Array | None = None,
     step_ends: Array | None = None,
+    greedy_rewards: Array | None = None,
+    score_norms: Array | None = None,
     turn_ids: Array | None = None,
     turn_rewards: Array | None = None,
     anchor_states: Array | None = None,
@@ -217,6 +219,8 @@ def policy_loss_from_rewards(
       tokens: (..., P, G, T) token ids; a recipe that rejects duplicates reads them.
       components, weights: (..., P, G, C) rewards per criterion and their (C,) weights, for GDPO.
       step_rewards, step_ends: (..., P, G, T) rewards of steps and where steps end, for process supervision.
+      greedy_rewards: (..., P, G) reward of the greedy completion of the same prompt, for ReMax.
+      score_norms: (..., P, G, T) squared norm of each token's score, 1 - 2 π + Σₐ πₐ², for OTB.
       turn_ids: (..., P, G, T) for completions of several turns: the number of the policy's turn from 0, and
         -1 on tokens that the environment wrote and on padding. The environment's tokens are masked out of
         the loss in every recipe, but they count in the length that the reward and `ended` see.
@@ -240,6 +244,7 @@ def policy_loss_from_rewards(
     recipe = recipe_of(recipe)
     given = {"ended": ended, "tokens": tokens, "components": components, "weights": weights}
     given |= {"step_rewards": step_rewards, "step_ends": step_ends, "turn_ids": turn_ids}
+    given |= {"greedy_rewards": greedy_rewards, "score_norms": score_norms}
     given |= {"turn_rewards": turn_rewards, "anchor_states": anchor_states, "group_ids": group_ids}
     arrays = as_arrays(log_probs=log_probs, rewards=rewards, mask=mask, **given)
     extra = as_arrays(**{name: x for name, x in inputs.items() if name not in ("metrics", "validate")})

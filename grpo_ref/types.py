@@ -94,6 +94,9 @@ class Completions:
       step_rewards: (..., P, G, T) the reward of the step that ends at a token, for process supervision. None
         unless the recipe reads it.
       step_ends: (..., P, G, T) True where a step ends.
+      greedy_rewards: (..., P, G) reward of the greedy completion of the same prompt. None unless the recipe
+        reads it.
+      score_norms: (..., P, G, T) squared norm of each token's score. None unless the recipe reads it.
       turn_ids: (..., P, G, T) number of the policy's turn from 0, and -1 on padding. None unless the recipe
         reads it.
       turn_rewards: (..., P, G, K) the reward after each turn.
@@ -111,6 +114,8 @@ class Completions:
     max_length: int
     step_rewards: Array | None = None
     step_ends: Array | None = None
+    greedy_rewards: Array | None = None
+    score_norms: Array | None = None
     turn_ids: Array | None = None
     turn_rewards: Array | None = None
     anchor_states: Array | None = None

@@ -135,6 +135,7 @@ def everything() -> SimpleNamespace:
         "turn_rewards": rng.random((*shape[:-1], 2)),
         "anchor_states": rng.integers(0, 2, (*shape[:-1], 2)),
     }
+    made |= {"greedy_rewards": np.full(shape[:-1], 0.5), "score_norms": 1.0 - np.exp(made["old_log_probs"])}
     made |= {"group_ids": rng.integers(0, 3, shape[:-1])}
     made["teacher_log_probs"] = ref - 0.3 * np.random.default_rng(21).random(shape)
     made |= {"components": components, "weights": weights, "rewards": components @ weights}

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from grpo_ref.corrections import (
     early_stop,
+    future_kl,
     indicator,
     masked,
     off_policy_mask,
@@ -221,6 +222,35 @@ def test_a_product_of_prefixes_is_the_unbiased_weight():
     probability = np.exp(rollout.sum(-1))
     is_zero = texts[:, 0] == 0
     np.testing.assert_allclose(probability @ (weights * is_zero[:, None]), [0.5, 0.5], rtol=1e-14)
+
+
+# log-ratios 0.1 and 0.2, a half-life of one place: 0.1 + 0.2/2 and 0.2
+FUTURES = {
+    "no limits": (1.0, {"width": None}, [0.2, 0.2]),
+    "at most 1.1": (1.0, {"width": 0.1}, [log(1.1), log(1.1)]),
+    "a bad token above the safe ratio of 1.2 (e^0.2 is 1.22): at most 1": (
+        -1.0,
+        {"width": None, "safe_ratio": 1.2},
+        [0.2, 0.0],
+    ),
+    "a good token above it": (1.0, {"width": None, "safe_ratio": 1.2}, [0.2, 0.2]),
+    "ratios above 1.2 are not counted": (1.0, {"width": None, "max_ratio": 1.2}, [0.1, 0.0]),
+}
+
+
+@pytest.mark.parametrize(("advantage", "settings", "logarithms"), FUTURES.values(), ids=FUTURES)
+def test_a_token_is_weighted_by_the_change_after_it(advantage, settings, logarithms, asarray):
+    new, old, mask = asarray([[[0.1, 0.2, 9.0]]]), asarray([[[0.0, 0.0, 0.0]]]), asarray([[[1, 1, 0]]])
+    advantages = asarray([[[advantage] * 3]])
+    got = future_kl(new, old, new, advantages, mask, half_life=1.0, **settings)
+    asarray.check(got[..., :2], np.exp([[logarithms]]))
+
+
+def test_a_future_that_has_become_less_likely_weighs_1_or_less(asarray):
+    """e^-1 is below both lower bounds."""
+    new, zero, one = asarray([[[-1.0]]]), asarray([[[0.0]]]), asarray([[[1]]])
+    asarray.check(future_kl(new, zero, new, one, one), [[[1.0]]])
+    asarray.check(future_kl(new, zero, new, one, one, high_only=False), [[[0.8]]])
 
 
 def test_a_place_that_is_a_whole_number_is_one(asarray):

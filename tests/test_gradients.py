@@ -53,9 +53,11 @@ MASK = np.broadcast_to(MASK, SHAPE)
 DETACHED = ("grpo_ref.surrogates.detached", "grpo_ref.surrogates.divergence")
 """Surrogates whose ratio is a constant of differentiation: the gradient is not the derivative of the loss."""
 ATTACHED = {
-    name: recipe for name, recipe in RECIPES.items() if recipe.surrogate.kernel.__module__ not in DETACHED
+    name: recipe
+    for name, recipe in RECIPES.items()
+    if recipe.surrogate.kernel.__module__ not in DETACHED and name != "fipo"
 }
-"""The recipes whose gradient is the derivative of their loss."""
+"""The recipes whose gradient is the derivative of their loss. FIPO's constant weights follow the policy."""
 OTHERWISE = {"exact_kl", "straight_through", "open_instruct_kl", "token_sum_over"}
 """About logits, the slope of another estimator, tried number by number below, no default."""
 

@@ -278,6 +278,8 @@ def inputs():
         "all_log_probs": all_log_probs,
         "ref_all_log_probs": ref_all_log_probs,
         "tokens": generator.integers(0, 5, shape),
+        "greedy_rewards": np.full(shape[:-1], 0.5),
+        "score_norms": np.random.default_rng(7).uniform(0.1, 1.5, shape),
         "turn_ids": generator.integers(-1, 2, shape),
         "turn_rewards": generator.integers(0, 4, (*shape[:-1], 2)) / 4,
         "anchor_states": generator.integers(0, 2, (*shape[:-1], 2)),

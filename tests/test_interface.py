@@ -20,8 +20,8 @@ from grpo_ref import (
 )
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.loop import prepare
-from grpo_ref.learning.policies.table import TABLE
-from grpo_ref.learning.rollout import sample, with_steps, with_turns
+from grpo_ref.learning.policies.table import TABLE, gather_states
+from grpo_ref.learning.rollout import sample, with_greedy_rewards, with_steps, with_turns
 from grpo_ref.rewards import soft_overlong
 
 RNG = np.random.default_rng(0)
@@ -139,8 +139,10 @@ def test_every_recipe_from_rewards_is_what_training_computes(name):
     recipe, task = RECIPES[name], TASKS["arithmetic"]()
     params = np.stack([task.ref_logits, task.ref_logits + 0.1])
     batch = with_turns(with_steps(task, sample(task, params, prompts=3, group_size=4, seed=1)))
+    batch = with_greedy_rewards(task, recipe, TABLE.at(params, 1e-6), batch)
     visited = TABLE.at(params, 1.0).visit(task, batch.prompts, batch.states, batch.tokens)
     ready = prepare(task, recipe, batch, recipe.keep(batch), visited, visited)
+    squares = gather_states((visited.policy.probs**2).sum(-1), visited.states)
     shape = batch.tokens.shape
     rare = {"entropies": RNG.random(shape), "noise": RNG.random(shape)}
     rare |= {"top_log_probs": -RNG.exponential(size=(*shape, 3))}
@@ -166,6 +168,8 @@ def test_every_recipe_from_rewards_is_what_training_computes(name):
         turn_ids=batch.turn_ids,
         turn_rewards=batch.turn_rewards,
         anchor_states=batch.anchor_states,
+        greedy_rewards=batch.greedy_rewards,
+        score_norms=1.0 - 2.0 * np.exp(visited.log_probs) + squares,
         **inputs,
     )
     np.testing.assert_array_equal(result.loss, expected.loss)

@@ -65,6 +65,8 @@ TITLES = {
     "clip_cov": "Clip-Cov",
     "kl_cov": "KL-Cov",
     "high_entropy": "High-entropy tokens",
+    "remax": "ReMax",
+    "otb": "Optimal token baseline",
     "reinforce_pp": "REINFORCE++",
     "reinforce_pp_baseline": "REINFORCE++ with baseline",
     "process_grpo": "GRPO with process rewards",

@@ -24,6 +24,7 @@ from grpo_ref.advantages.batch import batch_normalized, batch_scaled, gpg
 from grpo_ref.advantages.criteria import normalized_then_summed, normalized_then_whitened
 from grpo_ref.advantages.group import (
     best_of_group,
+    greedy_baseline,
     group_centered,
     group_normalized,
     leave_one_out,
@@ -33,7 +34,13 @@ from grpo_ref.advantages.group import (
     ranked,
     raw_rewards,
 )
-from grpo_ref.advantages.per_token import discounted, normalized_twice, step_suffix_sums, whitened
+from grpo_ref.advantages.per_token import (
+    discounted,
+    normalized_twice,
+    optimal_token_baseline,
+    step_suffix_sums,
+    whitened,
+)
 from grpo_ref.advantages.teacher import with_teacher
 from grpo_ref.advantages.turns import (
     centered_by_id,

@@ -108,6 +108,30 @@ def leave_one_out(rewards: Array, *, keep_singletons: bool = False) -> Array:
     return group_centered(rewards) * (size / (size - 1))
 
 
+def greedy_baseline(rewards: Array, greedy_rewards: Array) -> Array:
+    """Reward minus the reward of the greedy completion of the same prompt: ReMax.
+
+        Aᵢ = rᵢ - r(greedy)
+
+    The greedy completion chooses the most likely token at each place. It is not trained on, so the baseline
+    does not depend on the sampled completions and needs no group. It costs one more completion per prompt.
+
+    Args:
+      rewards: (P, G), one row per prompt; G may be 1, as in the paper.
+      greedy_rewards: (P, G) reward of the prompt's greedy completion, the same for the whole row.
+
+    Returns:
+      (P, G). A row need not sum to zero. Equal rewards get 0 only if the greedy completion has the same.
+
+    Li et al. 2023, ReMax (arXiv:2310.10505); verl `compute_remax_outcome_advantage`.
+
+    >>> import numpy as np
+    >>> greedy_baseline(np.array([[1.0, 0.0]]), np.array([[1.0, 1.0]]))
+    array([[ 0., -1.]])
+    """
+    return rewards - greedy_rewards
+
+
 def mean_scaled(
     rewards: Array, *, eps: float = 1e-6, keep_singletons: bool = False, keep_negative: bool = False
 ) -> Array:

@@ -136,3 +136,71 @@ def _suffix_sums(values: Array) -> Array:
     """The sum from each token to the last one."""
     xp = array_namespace(values)
     return xp.flip(xp.cumulative_sum(xp.flip(values, axis=TOKENS), axis=TOKENS), axis=TOKENS)
+
+
+def optimal_token_baseline(
+    rewards: Array,
+    score_norms: Array,
+    mask: Array,
+    *,
+    eps: float = 1e-8,
+    skip_holes: bool = False,
+) -> Array:
+    """Reward minus a baseline for each position, which weights completions by their gradient noise so far.
+
+        Aᵢₜ = rᵢ - Bₜ,   Bₜ = Σⱼ Wⱼₜ rⱼ / (Σⱼ Wⱼₜ + eps),   Wⱼₜ = Σ_{s <= t} ‖∂ log π(s) / ∂ logits‖²
+
+    The sums over j are over the completions of the group that have a token at t. Where only the longest
+    completion has tokens left, B is 0. A baseline weighted by the squared norm of the score has the smallest
+    variance. The gradient with respect to the logits takes the place of the gradient with respect to the
+    parameters: ‖onehot - π‖² = 1 - 2 π(token) + Σₐ πₐ².
+
+    Args:
+      rewards: (P, G), one row per prompt, for the whole completion.
+      score_norms: (P, G, T) squared norm of each token's score, 1 - 2 π + Σₐ πₐ², at the start of the update.
+      mask: (P, G, T) 1 on completion tokens.
+      eps: added to the sum of the weights; 1e-8 in verl.
+      skip_holes: if true, positions count only tokens with mask 1, as in verl's form for several turns. If
+        false, the token after a tool's answer is compared with the tokens of others at the same place.
+        Without holes both forms are equal.
+
+    Returns:
+      (P, G, T), 0 on padding. A group of one keeps its reward.
+
+    Optimal token baseline (arXiv:2602.07078); verl `compute_optimal_token_baseline_advantage` and, with
+    skip_holes, `compute_multi_turn_optimal_token_baseline_advantage`.
+
+    >>> import numpy as np
+    >>> norms, mask = np.array([[[0.5, 0.5], [0.5, 1.5]]]), np.ones((1, 2, 2))
+    >>> optimal_token_baseline(np.array([[1.0, 0.0]]), norms, mask).round(3)
+    array([[[ 0.5  ,  0.667],
+            [-0.5  , -0.333]]])
+    """
+    xp = array_namespace(rewards, score_norms, mask)
+    present = is_set(mask)
+    returns = rewards[..., None] + xp.zeros_like(score_norms)
+    if mask.shape[GROUP] == 1:
+        return where_mask(present, returns)
+
+    # The weights grow along the completion. With skip_holes, its tokens move together to the front.
+    weights = xp.cumulative_sum(where_mask(present, score_norms), axis=TOKENS)
+    tokens = xp.astype(present, score_norms.dtype)
+    number = xp.cumulative_sum(tokens, axis=TOKENS)  # 1 for the first token of a completion
+    place = xp.astype(xp.arange(mask.shape[TOKENS]), score_norms.dtype) + xp.zeros_like(tokens)
+    there = present
+    if skip_holes:
+        front = xp.argsort(1.0 - tokens, axis=TOKENS, stable=True)
+        weights = xp.take_along_axis(weights, front, axis=TOKENS)
+        there = xp.take_along_axis(tokens, front, axis=TOKENS) > 0.0
+        place = xp.where(present, number - 1.0, 0.0)
+
+    weights = where_mask(there, weights)
+    total = xp.sum(weights, axis=GROUP, keepdims=True) + eps
+    baseline = xp.sum(weights * returns, axis=GROUP, keepdims=True) / xp.where(total > 0.0, total, 1.0)
+    baseline = xp.take_along_axis(baseline + xp.zeros_like(weights), xp.astype(place, xp.int64), axis=TOKENS)
+
+    # Beyond the second longest completion, the longest is alone.
+    lengths = xp.sum(tokens, axis=TOKENS, keepdims=True)
+    others = xp.sort(lengths, axis=GROUP)[..., -2:-1, :]
+    is_alone = (lengths > others) & (place >= others)
+    return where_mask(present, returns - xp.where(is_alone, 0.0, baseline))

@@ -706,6 +706,8 @@ def _record(rewards: Array) -> SimpleNamespace:
         old_log_probs=-ones,
         rollout_log_probs=-ones,
         ref_log_probs=-ones,
+        greedy_rewards=np.zeros_like(rewards),
+        score_norms=ones,
     )
 
 

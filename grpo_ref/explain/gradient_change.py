@@ -90,6 +90,8 @@ def _typical(group_size: int) -> SimpleNamespace:
         weights=np.array([1.0, 0.0]),
         step_rewards=mask * rewards[..., None],
         step_ends=mask,
+        greedy_rewards=np.round(solved) + np.zeros(shape),
+        score_norms=1.0 - np.exp(old),
         turn_ids=np.where(mask > 0.0, second.astype(int), -1),
         turn_rewards=np.stack([np.zeros(shape), rewards], axis=-1),
         anchor_states=states + np.array([0, 1]),

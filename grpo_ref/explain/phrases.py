@@ -17,6 +17,22 @@ In a template, `{clip_low}` is a setting. `{mode:mask=0|clip=limited|...}` is th
 value, or the last text if the value has none. `<, capped at {max_ratio}>` appears only if the setting is not
 the default.
 """
+
+
+def _future_kl(
+    half_life: float, width: float | None, high_only: bool, max_ratio: float, safe_ratio: float
+) -> str:
+    """Describe the limits of FIPO's weights."""
+    low, high = 1.0 if high_only else 1.0 - (width or 0.0), 1.0 + (width or 0.0)
+    limits = {
+        "half-life {half_life} tokens": True,
+        f"between {low:g} and {high:g}": bool(width),
+        "tokens with a ratio above {max_ratio} not counted": max_ratio < math.inf,
+        "0.8 to 1 for negative advantages with a ratio above {safe_ratio}": safe_ratio < math.inf,
+    }
+    return f"FIPO's future-KL weights ({', '.join(text for text, is_on in limits.items() if is_on)})"
+
+
 PHRASES: Mapping[str, Phrase] = {
     # surrogates
     "clipped": "PPO-clip {clip_low}/{clip_high}",
@@ -30,6 +46,9 @@ PHRASES: Mapping[str, Phrase] = {
     "cispo": "CISPO (detached weight {within})",
     "rollout_is": "REINFORCE weighted by the ratio to the sampler, 0 outside 1 - {clip_low} to 1 + {clip_high}"
     " (GLM-5)",
+    "topr": "TOPR (good completions weighted {positive_weight}, bad ones by {negative_weight} times the ratio, at"
+    " most 1)",
+    "real": "REAL (good completions of a group classified against bad ones, temperature {tau})",
     "gspo_token": "GSPO-token's clip, {clip_low}/{clip_high}",
     "vespo": "VESPO (k {k_positive}/{k_negative}, λ {lambda_positive}/{lambda_negative})",
     "dppo_tv": "DPPO's mask by total variation, {low}/{high}<, ratios at most {max_ratio}>",
@@ -52,6 +71,7 @@ PHRASES: Mapping[str, Phrase] = {
     "sequence_sum_level": "per sequence (whole product)",
     # advantages
     "raw_rewards": "rewards taken as advantages, without a baseline",
+    "greedy_baseline": "the reward of a greedy completion as the baseline (ReMax)",
     "group_centered": "advantages centred within groups{group}, not divided by a std",
     "group_normalized": "advantages standardised within groups{group} (ddof {ddof}, ε {eps})",
     "leave_one_out": "a leave-one-out baseline within groups{group} (RLOO)",
@@ -69,6 +89,8 @@ PHRASES: Mapping[str, Phrase] = {
     " whitened over the batch (GDPO)",
     "whitened": "advantages whitened over all tokens of the batch",
     "normalized_twice": "advantages standardised within groups{group} and again over all tokens of the batch",
+    "optimal_token_baseline": "the optimal token baseline within groups{group}"
+    "{skip_holes:True=, positions counted without the tools' tokens}",
     "discounted": "token returns discounted by {gamma} and whitened over the batch (REINFORCE++)",
     "step_suffix_sums": "process rewards standardised and summed over the steps to come",
     "gigpo": "advantages of episodes{scale:False=, centred|, standardised} within groups{group}, plus {step_weight}"
@@ -116,6 +138,7 @@ PHRASES: Mapping[str, Phrase] = {
     "prefix_ratio": "importance weights against the sampler, for each token"
     " {minimum:True=its ratio times the smallest one before it|the product up to it}"
     "<, at most {max_ratio}>",
+    "future_kl": _future_kl,
     "top_entropy": "only the top {share} of the tokens by entropy",
     "unlikely_under_reference": "tokens weighted by 1 - πref, less where the reference finds them likely",
     "early_stop": "no update above a mean ratio of {max_ratio}",

@@ -44,7 +44,7 @@ SWITCHED_OFF = re.compile(
     r"(use|with|enable|do|apply)_(adv|std|norm|whiten)|(norm|divide|scale)\w*_by_std|_use_adv"
 )
 """Names of switches of forks that change the advantage when they are off, as what they switch is part of GRPO."""
-OTHER_FAMILY = re.compile(r"(^|[_-])(gae|ppo|remax|dpo|kto|sft|critic|gkd|opd|distill\w*)([_-]|$)")
+OTHER_FAMILY = re.compile(r"(^|[_-])(gae|ppo|dpo|kto|sft|critic|gkd|opd|distill\w*)([_-]|$)")
 """Estimators of other families: with a critic, from preferences, or from a teacher."""
 OTHER_LOSS = re.compile(r"\b(tb_(type|loss|coef)|trajectory_balance|flowrl|gflownet|dpo|kto)\b")
 """Patterns of keys of forks with a loss without a surrogate, such as trajectory balance or preferences."""

@@ -18,6 +18,9 @@ from grpo_ref.penalties import k3
 from grpo_ref.recipes import Recipe, Slot
 from grpo_ref.surrogates import clipped
 
+NOT_SUPPORTED = {"states", "step_rewards", "turn_ids", "greedy_rewards", "score_norms"}
+"""Fields that an advantage may read, and that the fast loop does not have."""
+
 
 def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState | None = None) -> str:
     """Return the first reason why the plain loop is needed, as a sentence, or "".
@@ -34,7 +37,7 @@ def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState |
         "keep": recipe.keep.kernel is all_groups,
         "admit": recipe.admit.kernel is all_completions,
         "reward": "states" not in recipe.reward.reads,
-        "advantage": not {"states", "step_rewards", "turn_ids"} & {*recipe.advantage.reads},
+        "advantage": not NOT_SUPPORTED & {*recipe.advantage.reads},
         **usual_loss(recipe),
         "entropy_coef": no_bonus,
         "entropy_target": config.entropy_target == 0.0,

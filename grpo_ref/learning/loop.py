@@ -30,7 +30,7 @@ from grpo_ref.learning.optim import clip_by_norm
 from grpo_ref.learning.policies.policy import Actor, PolicyKind
 from grpo_ref.learning.policies.table import TABLE, Visited, gather_states, pull_back
 from grpo_ref.learning.prompts import prompt_probs
-from grpo_ref.learning.rollout import draw, redraw, with_steps, with_turns
+from grpo_ref.learning.rollout import draw, redraw, with_greedy_rewards, with_steps, with_turns
 from grpo_ref.learning.state import (
     TrainState,
     Update,
@@ -55,6 +55,10 @@ STEP_METRICS = tuple(name for name in LOSS_METRICS if name != "kl")
 """Metrics of `policy_loss` that the loop records. Its KL is an estimate; the loop computes the exact one."""
 TOP_K = 20
 """In each state, a recipe can read this many of the most likely tokens; TRL's divergence_topk."""
+
+
+GREEDY_TEMPERATURE = 1e-6
+"""Temperature of the greedy completions of ReMax: tokens with smaller logits have a probability of 0."""
 
 
 class Training(NamedTuple):
@@ -175,6 +179,9 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
     metrics["kept_groups"] = kept.mean(-1)
 
     # 3b. Reward and advantages. All groups take part here; the mask decides which tokens enter the loss.
+    if "greedy_rewards" in recipe.advantage.reads:
+        greedy = policy.at(state.params, GREEDY_TEMPERATURE)
+        batch = with_greedy_rewards(task, recipe, greedy, batch)
     ready = prepare(task, recipe, batch, kept, old, reference)
 
     # A teacher evaluates the student's tokens once: its log-probabilities are constant during the steps.
@@ -293,6 +300,11 @@ def prepare(
     shaped = replace(batch, rewards=recipe.reward(batch))
     if "step_rewards" in recipe.advantage.reads:
         shaped = with_steps(task, shaped)
+    if "score_norms" in recipe.advantage.reads:
+        # ‖onehot - π‖² = 1 - 2 π(token) + Σₐ πₐ², the squared norm of ∂ log π(token) / ∂ logits.
+        squares = gather_states((old.policy.probs**2).sum(-1), old.states)
+        norms = 1.0 - 2.0 * array_namespace(squares).exp(old.log_probs) + squares
+        shaped = replace(shaped, score_norms=norms)
     return Prepared(
         completions=batch,
         advantages=recipe.advantage(shaped),

@@ -12,6 +12,7 @@ from grpo_ref.learning.policies.policy import Actor, PolicyKind
 from grpo_ref.learning.policies.sampling import Choose
 from grpo_ref.learning.policies.table import TABLE, table_chooser
 from grpo_ref.learning.task import END, Task
+from grpo_ref.recipes import Recipe
 from grpo_ref.types import Completions
 
 
@@ -96,6 +97,21 @@ def with_steps(task: Task, batch: Completions) -> Completions:
         ends[..., -1] = batch.mask[..., -1]
         rewards = ends * batch.rewards[..., None]
     return replace(batch, step_rewards=rewards, step_ends=ends)
+
+
+def with_greedy_rewards(task: Task, recipe: Recipe, greedy: Actor, batch: Completions) -> Completions:
+    """Return the batch with the shaped reward of a greedy completion of each prompt, for ReMax.
+
+    Args:
+      task: the automaton and its verifier.
+      recipe: its reward shapes that of the greedy completion too.
+      greedy: the policies at a temperature of nearly 0, so that the uniform numbers decide only among equals.
+      batch: (S, P, G, T) completions.
+    """
+    xp = array_namespace(batch.rewards)
+    uniforms = xp.full((*batch.prompts.shape, 1, task.max_length), 0.5)
+    best = act(task, greedy.chooser(task, batch.prompts, 1), batch.prompts, uniforms)
+    return replace(batch, greedy_rewards=recipe.reward(best) + xp.zeros_like(batch.rewards))
 
 
 def with_turns(batch: Completions) -> Completions:

@@ -13,6 +13,7 @@ from grpo_ref.advantages import (
     discounted,
     gigpo,
     gpg,
+    greedy_baseline,
     group_centered,
     group_normalized,
     leave_one_out,
@@ -20,6 +21,7 @@ from grpo_ref.advantages import (
     mean_scaled,
     mt_grpo,
     normalized_then_summed,
+    optimal_token_baseline,
     ranked,
     raw_rewards,
     step_suffix_sums,
@@ -32,7 +34,7 @@ from grpo_ref.aggregation import (
     sequence_mean_token_sum,
     token_mean,
 )
-from grpo_ref.corrections import masked, second_moment_mask, top_entropy, truncated
+from grpo_ref.corrections import future_kl, masked, second_moment_mask, top_entropy, truncated
 from grpo_ref.filters import all_groups, mixed_groups
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
 from grpo_ref.penalties import k3
@@ -50,10 +52,12 @@ from grpo_ref.surrogates import (
     gspo_token,
     importance_weighted,
     kl_cov,
+    real,
     reinforce,
     rollout_is,
     sapo,
     squared_ratio,
+    topr,
     two_sided_clipped,
     vespo,
 )
@@ -172,6 +176,28 @@ VESPO = replace(
     source="Variational sequence-level soft policy optimization (arXiv:2602.10693)",
 )
 
+# DAPO without its reward shaping and its filter. Each token has a weight of 1 to 1.2, which grows if the
+# tokens after it have become more likely.
+FIPO = replace(
+    DAPO,
+    reward=slot(task_reward),
+    keep=slot(all_groups),
+    corrections=(slot(future_kl, half_life=32.0, width=0.2),),
+    source="FIPO, Future-KL influenced policy optimization (arXiv:2603.19835)",
+)
+
+# ---- classification ------------------------------------------------------------------------------
+
+# The completions of a group are classified. Their scores are length-normalized log-ratios, and only the signs
+# of the advantages count. No KL penalty.
+REAL = replace(
+    GRPO,
+    level=sequence_mean_level,
+    surrogate=slot(real, tau=0.5),
+    kl_coef=0.0,
+    source="Rewards as labels (arXiv:2602.05630)",
+)
+
 # ---- a divergence for a trust region -------------------------------------------------------------
 
 # CISPO, but tokens are dropped if a divergence is too large. The divergence is the total variation (TV) or
@@ -221,6 +247,27 @@ RLOO = replace(
     source="Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)",
 )
 
+# The baseline is the reward of a greedy completion. No group is needed.
+REMAX = replace(
+    REINFORCE,
+    advantage=slot(greedy_baseline),
+    source="Li et al. 2023, ReMax (arXiv:2310.10505)",
+)
+# A baseline for each position: the group's mean, weighted by the squared norms of the scores up to there.
+OTB = replace(
+    REINFORCE,
+    advantage=slot(optimal_token_baseline),
+    source="Optimal token baseline (arXiv:2602.07078)",
+)
+# Bad completions are weighted by the ratio of the whole completion, at most 1. Good ones have weight 1. The
+# paper subtracts a constant from rewards of 1 and -1; here the baseline is the group's mean.
+TOPR = replace(
+    REINFORCE,
+    advantage=slot(group_centered),
+    level=sequence_sum_level,
+    surrogate=slot(topr),
+    source="Le Roux et al. 2025, Tapered off-policy REINFORCE (arXiv:2503.14286)",
+)
 # No group: `discounted` also standardizes over all tokens of the batch. The same weight for every token, no
 # KL penalty.
 REINFORCE_PP = replace(

@@ -11,9 +11,10 @@ from grpo_ref.surrogates.chapter import (
     top_kl_movers,
     top_movers,
 )
+from grpo_ref.surrogates.classified import real
 from grpo_ref.surrogates.clip import clipped, dual_clipped, geometric_mean_clipped, two_sided_clipped
 from grpo_ref.surrogates.covariance import clip_cov, clip_cov_eligible, kl_cov
-from grpo_ref.surrogates.detached import cispo, gspo_token, rollout_is, vespo
+from grpo_ref.surrogates.detached import cispo, gspo_token, rollout_is, topr, vespo
 from grpo_ref.surrogates.divergence import (
     binary_kl,
     dppo_kl,

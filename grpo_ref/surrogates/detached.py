@@ -100,6 +100,53 @@ def rollout_is(
     return Term(value=weight * log_probs, direct=weight)
 
 
+def topr(
+    log_ratio: Array,
+    log_probs: Array,
+    advantages: Array,
+    *,
+    positive_weight: float = 1.0,
+    negative_weight: float = 1.0,
+) -> Term:
+    """REINFORCE in which only bad completions are weighted by a constant ratio, at most 1: TOPR.
+
+        sₜ = sg[w] A log πθ(t),   w = 1 where A > 0,  min(r, 1) elsewhere,   r = exp(log_ratio)
+
+    A good completion is learned as in supervised training, however old it is. A bad completion that the
+    policy has already left has r near 0 and pushes no further. A clip would stop it at once.
+
+    | source      | ratio r                                         | decides good or bad          |
+    |-------------|-------------------------------------------------|------------------------------|
+    | paper       | of the whole completion, `sequence_sum_level`   | the reward, which is A       |
+    | verl #6986  | geometric mean, `sequence_mean_level`           | the advantage                |
+    | Trinity-RFT | of the token, `token_level`                     | the advantage                |
+    | ROLL        | of the token, `token_level`                     | the score before a baseline  |
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
+      log_probs: (P, G, T) log πθ, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ. The paper has rewards of 1 and -1,
+        less a constant baseline.
+      positive_weight, negative_weight: factors of w; ROLL's topr_positive_weight and topr_negative_weight, 1
+        there.
+
+    Returns:
+      Term of (P, G, T) arrays; the derivative is in `direct`.
+
+    Le Roux et al. 2025, Tapered off-policy REINFORCE, eq. 8 (arXiv:2503.14286); ROLL `_compute_topr_loss`,
+    verl #6986, Trinity-RFT `TOPRPolicyLossFn`.
+
+    >>> import numpy as np
+    >>> ratios, log_probs = np.log([2.0, 2.0, 0.25]), np.log([0.5, 0.5, 0.5])
+    >>> topr(ratios, log_probs, np.array([1.0, -1.0, -1.0])).direct
+    array([ 1.  , -1.  , -0.25])
+    """
+    xp = array_namespace(log_ratio, log_probs, advantages)
+    tapered = negative_weight * xp.exp(xp.clip(log_ratio, None, 0.0))
+    weight = xp.where(advantages > 0.0, positive_weight, tapered) * advantages
+    return Term(value=weight * log_probs, direct=weight)
+
+
 def gspo_token(
     log_ratio: Array,
     advantages: Array,

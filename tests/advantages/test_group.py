@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from grpo_ref import group_normalized
 from grpo_ref.advantages import (
     best_of_group,
+    greedy_baseline,
     group_centered,
     leave_one_out,
     length_weighted,
@@ -213,3 +214,9 @@ def test_mean_scaled_has_the_first_terms_of_the_logarithm():
 def test_mean_scaled_refuses_a_negative_eps():
     with pytest.raises(ValueError, match=r"eps: expected a number >= 0, got -1\.0"):
         mean_scaled(np.ones((1, 2)), eps=-1.0)
+
+
+def test_the_baseline_is_the_reward_of_the_greedy_completion(asarray):
+    """The greedy completion of the first prompt is right and that of the second is wrong."""
+    got = greedy_baseline(asarray([[1, 0], [1, 0]]), asarray([[1, 1], [0, 0]]))
+    asarray.check(got, [[0, -1], [1, 0]])

@@ -415,6 +415,8 @@ def _hard_batch():
         "step_rewards": mask * rewards[..., None],
         "step_ends": mask,
         "turn_ids": np.where(mask > 0.0, 0, -1),
+        "greedy_rewards": np.full(mask.shape[:-1], 0.5),
+        "score_norms": mask * 0.5,
         "turn_rewards": rewards[..., None],
         "anchor_states": np.zeros((*shape[:2], 1), dtype=int),
         "lengths": lengths.astype(float),

@@ -98,8 +98,8 @@ REFUSED = {
         "gae cannot be expressed here, it needs a critic's values",
     ),
     "a greedy completion": (
-        {"algorithm.adv_estimator": "remax"},
-        "it needs the reward of a greedy completion",
+        {"algorithm.adv_estimator": "remax", "algorithm.use_kl_loss": False},
+        "the penalty in the reward needs algorithm.use_kl_loss",
     ),
     "a penalty of two shapes": (IN_LOSS | {"algorithm.kl_penalty": "full"}, "expected one of 'kl', 'abs'"),
     "a weight that moves": (

@@ -14,13 +14,12 @@ from grpo_ref.explain.dialects.ms_swift.losses import (
     by_token,
     divided_again,
     fresh_token_mean,
-    future_kl,
-    ranked_in_group,
     weighed_k3,
 )
 from grpo_ref.explain.trap import sprung
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import slot
+from grpo_ref.surrogates import real
 
 VLLM = {"use_vllm": True, "vllm_mode": "colocate"}
 REAL = {"loss_type": "real", "per_device_train_batch_size": 8}
@@ -68,7 +67,7 @@ PARTS = {
     "real reads next to nothing": (
         REAL | VLLM | TRUNCATE | {"scale_rewards": "batch", "top_entropy_quantile": 0.2},
         {
-            "surrogate": "ranked_in_group(tau=0.5)",
+            "surrogate": "real(tau=0.5)",
             "advantage": "group_centered",
             "level": "sequence_mean_level",
             "penalty_aggregate": "token_mean",
@@ -190,33 +189,6 @@ def test_real_is_the_softplus_of_the_scores():
     np.testing.assert_allclose(found.gradient, [[[-1.0, -1.0], [2.0, 0.0]]], rtol=1e-14)
 
 
-def test_real_has_nothing_to_say_of_a_group_of_one_kind():
-    ones = np.ones((1, 2, 2))
-    term = ranked_in_group(0.3 * ones, ones, MASK, ones)
-    assert (term.value.tolist(), term.slope.tolist()) == ([[[0, 0], [0, 0]]],) * 2
-
-
-def test_what_real_is_not_to_count_is_bad_with_a_score_of_0():
-    """The second one is good too, but left out: beside a score of log 3 that is log 2 + log(1 + 1/3)."""
-    ones, kept = np.ones((1, 2, 2)), np.array([[[1.0, 1.0], [0.0, 0.0]]])
-    term = ranked_in_group(np.log(3.0) * ones, ones, ones, kept, tau=1.0)
-    np.testing.assert_allclose(term.value, -np.log(2.0) - np.log(4 / 3) + 0.0 * ones, rtol=1e-14)
-    np.testing.assert_allclose(term.slope, [[[0.5, 0.5], [0.0, 0.0]]], rtol=1e-14)
-
-
-def test_the_influence_of_a_token_is_what_follows_it():
-    """With a half-life of one place, log-ratios of 0.1 and 0.2 give 0.1 + 0.2/2 and 0.2."""
-    old, policy = np.zeros((1, 1, 2)), np.array([[[0.1, 0.2]]])
-    arrays, one = (policy, old, policy), np.ones((1, 1, 1))
-    mask = np.ones((1, 1, 2))
-    found = future_kl(*arrays, one, mask, half_life=1.0, width=None)
-    np.testing.assert_allclose(found, np.exp([[[0.2, 0.2]]]), rtol=1e-14)
-    assert future_kl(*arrays, one, mask, half_life=1.0, width=0.1).tolist() == [[[1.1, 1.1]]]
-    assert future_kl(*arrays, -one, mask, half_life=1.0, width=None, safe_ratio=1.2).tolist()[0][0][1] == 1.0
-    capped = future_kl(*arrays, one, mask, half_life=1.0, width=None, max_ratio=1.2)
-    np.testing.assert_allclose(capped, np.exp([[[0.1, 0.0]]]), rtol=1e-14)
-
-
 def test_bad_completions_that_are_stale_are_out_of_the_number_of_tokens():
     """The second one has lost 0.5 nats; of three tokens two are left."""
     policy = np.array([[[-1.0, -1.0], [-1.5, 0.0]]])
@@ -265,5 +237,5 @@ def test_a_punishment_for_length_goes_on_below_minus_1():
 
 
 def test_real_refuses_a_temperature_of_0():
-    with pytest.raises(ValueError, match="real_tau: expected a number other than 0"):
-        slot(ranked_in_group, tau=0.0)(log_ratio=MASK, advantages=MASK, mask=MASK, correction=MASK)
+    with pytest.raises(ValueError, match="tau: expected a number other than 0"):
+        slot(real, tau=0.0)(log_ratio=MASK, advantages=MASK, mask=MASK, correction=MASK)

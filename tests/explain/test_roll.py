@@ -118,7 +118,7 @@ REFUSED = {
     "a group of one": ({"num_return_sequences_in_group": 1}, "the std of a group of 1 is NaN"),
     "topr": (
         {"actor_train": {"pg_variant": "topr"} | PG["actor_train"]},
-        "actor_train.pg_variant: topr reads the reward beside the advantage",
+        "actor_train.pg_variant: topr decides by the sign of the score, not of the advantage",
     ),
     "a variant that is none": (PG, "actor_train.pg_variant: expected one of 'vanilla', 'ppo'"),
     "filters of tokens": (

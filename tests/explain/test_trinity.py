@@ -46,6 +46,10 @@ PARTS = {
             "aggregate": "sequence_mean_token_mean",
         },
     ),
+    "topr": (
+        {"algorithm_type": "topr"},
+        {"advantage": "raw_rewards", "surrogate": "topr", "level": "token_level", "penalty": "k2"},
+    ),
     "sapo": ({"algorithm_type": "sapo"}, {"surrogate": "sapo(tau_positive=1.0, tau_negative=1.05)"}),
     "another loss": ({"policy_loss_fn": "importance_sampling"}, {"surrogate": "importance_weighted"}),
     "a std of the batch": (

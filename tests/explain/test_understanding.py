@@ -83,7 +83,10 @@ OF_FORKS = {
     ),
     "an estimator that no recipe can express": (
         VERL,
-        {"algorithm.adv_estimator": "optimal_token_baseline"},
+        {
+            "algorithm.adv_estimator": "optimal_token_baseline",
+            "algorithm.rollout_correction.rollout_is": "token",
+        },
         {"algorithm.adv_estimator": ("advantage",)},
     ),
     "advantages that no recipe can express": (
@@ -113,7 +116,6 @@ def test_what_a_fork_may_change_is_not_known(dialect, keys, unsure):
 NOT_OF_FORKS = {
     "a slip in a value": (VERL, {"actor.policy_loss.loss_mode": "vanila"}, "expected one of 'vanilla'"),
     "a critic": (VERL, {"algorithm.adv_estimator": "bi_level_gae"}, "got 'bi_level_gae'"),
-    "the reward of a greedy completion": (VERL, {"algorithm.adv_estimator": "remax"}, "remax cannot be"),
     "a teacher": (SLIME, {"advantage_estimator": "on_policy_distillation"}, "got 'on_policy_distillation'"),
     "another loss": (VERL, {"actor.tb_type": "tempered"}, "a fork with another loss"),
 }

@@ -32,6 +32,15 @@ from grpo_ref.recipes import slot
 
 # configuration -> parts of the recipe, as text
 PARTS = {
+    "ReMax": ({"adv_estimator": "remax"}, {"advantage": "greedy_baseline"}),
+    "the optimal token baseline": (
+        {"adv_estimator": "optimal_token_baseline"},
+        {"advantage": "optimal_token_baseline"},
+    ),
+    "the optimal token baseline for several turns": (
+        {"adv_estimator": "tir_optimal_token_baseline"},
+        {"advantage": "optimal_token_baseline(skip_holes=True)"},
+    ),
     "dual clip is always on": (
         {},
         {
@@ -145,9 +154,13 @@ BEYOND = {
         "expected 'fixed', got 'adaptive'",
     ),
     "a critic": ({"adv_estimator": "gae"}, "gae cannot be expressed here, it needs a critic's values"),
-    "a greedy completion": (
-        {"adv_estimator": "remax"},
-        "remax cannot be expressed here, it needs the reward",
+    "a penalty for each token of ReMax": (
+        {"adv_estimator": "remax", "use_kl_in_reward": True, "kl_coef": 0.1},
+        "with adv_estimator=remax each token has the penalties from there on",
+    ),
+    "weights in the optimal token baseline": (
+        {"adv_estimator": "optimal_token_baseline", "rollout_is": "token"},
+        "the weights of rollout_is also weight its baseline",
     ),
     "a teacher": ({"distillation.enabled": True}, "distillation.enabled = True cannot be expressed here"),
     "a window from 0": (

@@ -76,7 +76,7 @@ USUAL = {
     and recipe.keep == GRPO.keep
     and recipe.admit == GRPO.admit
     and not recipe.corrections
-    and not {"step_rewards", "turn_ids"} & recipe.reads
+    and not {"step_rewards", "turn_ids", "greedy_rewards", "score_norms"} & recipe.reads
     and recipe.distill is None
 } | {
     "overlong": replace(

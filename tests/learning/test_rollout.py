@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grpo_ref import DAPO
-from grpo_ref.learning.policies.table import policy_of
+from grpo_ref.learning.policies.table import TABLE, policy_of
 from grpo_ref.learning.rollout import (
     draw,
     draw_prompts,
@@ -12,9 +12,12 @@ from grpo_ref.learning.rollout import (
     redraw,
     rollout,
     sample,
+    with_greedy_rewards,
     with_steps,
     with_turns,
 )
+from grpo_ref.learning.task import END
+from grpo_ref.recipes import REINFORCE
 from grpo_ref.tasks.arithmetic import arithmetic
 from grpo_ref.tasks.bandit import bandit, bandit_with
 from grpo_ref.tasks.names import names
@@ -105,3 +108,21 @@ def test_without_a_verdict_on_steps_a_completion_is_one_step():
     assert (stepped.step_ends.sum(-1) == 1).all()
     assert (stepped.step_ends.argmax(-1) == batch.lengths - 1).all()
     np.testing.assert_array_equal(stepped.step_rewards.sum(-1), batch.rewards)
+
+
+def test_the_greedy_completion_follows_the_largest_logits():
+    """Walked by hand through the automaton, one prompt at a time."""
+    task, rng = arithmetic(), np.random.default_rng(3)
+    logits = rng.normal(size=(2, *task.ref_logits.shape))
+    batch = sample(task, logits, prompts=5, group_size=3, seed=2)
+    batch = with_greedy_rewards(task, REINFORCE, TABLE.at(logits, 1e-6), batch)
+    for run, prompts in enumerate(batch.prompts):
+        for row, prompt in enumerate(prompts):
+            tokens, mask = np.zeros((1, 1, task.max_length), int), np.zeros((1, 1, task.max_length), bool)
+            state = task.starts[prompt]
+            for t in range(task.max_length):
+                if state != END:
+                    tokens[0, 0, t], mask[0, 0, t] = logits[run, state].argmax(), True
+                    state = task.transitions[state, tokens[0, 0, t]]
+            reward = (task.verify(np.array([prompt]), tokens, mask) @ task.weights).item()
+            np.testing.assert_array_equal(batch.greedy_rewards[run, row], np.full(3, reward))

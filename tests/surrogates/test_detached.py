@@ -5,7 +5,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from grpo_ref.surrogates import cispo, gspo_token, rollout_is, vespo
+from grpo_ref.surrogates import cispo, gspo_token, rollout_is, topr, vespo
 
 # ratio, log-probability, settings -> weight of an advantage of -2
 WEIGHTS = {
@@ -52,6 +52,27 @@ def test_the_ratio_to_the_sampler_is_the_weight_inside_its_bounds(ratio, advanta
 def test_half_widths_below_0_are_refused():
     with pytest.raises(ValueError, match=r"expected clip_low and clip_high >= 0, got -0\.1 and 0\.2"):
         rollout_is(np.zeros(1), np.zeros(1), np.zeros(1), clip_low=-0.1)
+
+
+# ratio, advantage, settings -> weight
+TAPERED = {
+    "good and rare: weight 1": (0.1, 2.0, {}, 2.0),
+    "good and frequent: weight 1": (3.0, 2.0, {}, 2.0),
+    "bad and rare: the ratio": (0.1, -2.0, {}, -0.2),
+    "bad and frequent: at most 1": (3.0, -2.0, {}, -2.0),
+    "good ones count half": (3.0, 2.0, {"positive_weight": 0.5}, 1.0),
+    "bad ones count double": (0.1, -2.0, {"negative_weight": 2.0}, -0.4),
+    "no signal": (0.1, 0.0, {}, 0.0),
+    "a ratio beyond all numbers": (float("inf"), -2.0, {}, -2.0),
+}
+
+
+@pytest.mark.parametrize(("ratio", "advantage", "settings", "weight"), TAPERED.values(), ids=TAPERED)
+def test_topr_tapers_bad_completions(ratio, advantage, settings, weight, asarray):
+    term = topr(asarray([np.log(ratio)]), asarray([log(0.5)]), asarray([advantage]), **settings)
+    asarray.check(term.direct, [weight])
+    asarray.check(term.value, [weight * log(0.5)])
+    assert term.slope == 0.0
 
 
 LOG2 = log(2.0)

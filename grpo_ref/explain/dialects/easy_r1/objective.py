@@ -2,9 +2,9 @@
 
 from typing import Any, NamedTuple
 
-from grpo_ref.advantages import best_of_group, discounted, group_normalized, leave_one_out
+from grpo_ref.advantages import best_of_group, discounted, greedy_baseline, group_normalized, leave_one_out
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, NotExpressed, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
 from grpo_ref.explain.dialects.easy_r1.kernels import dual_clipped_per_token, mean_between
@@ -28,6 +28,7 @@ ESTIMATORS = {
     "grpo_passk": slot(best_of_group, ddof=1, eps=1e-6),
     "rloo": slot(leave_one_out),
     "reinforce_plus_plus": slot(discounted),
+    "remax": slot(greedy_baseline),
 }
 PENALTIES = {
     "kl": slot(k1),
@@ -116,6 +117,8 @@ def _advantage(s: Settings, penalty: Penalty) -> Slot:
         alone = slot(discounted, gamma=s.gamma)
     if penalty.in_loss or penalty.coef == 0.0:
         return alone
+    if s.adv_estimator == "remax":
+        raise NotExpressed("adv_estimator", "remax", "the penalty in the reward needs algorithm.use_kl_loss")
     taken = {"penalty": penalty.estimator, "kl_coef": penalty.coef}
     if returns:
         return slot(returned_with_penalty, **taken, gamma=s.gamma)

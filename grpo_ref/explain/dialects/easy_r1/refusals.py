@@ -12,7 +12,6 @@ IN_GROUPS = ("grpo", "rloo", "grpo_passk")
 """Estimators that compare the completions of a group, which must have at least two."""
 BEYOND_ESTIMATORS = {
     "gae": "it needs a critic's values",
-    "remax": "it needs the reward of a greedy completion of each prompt",
 }
 """Values of `adv_estimator` that EasyR1 has and that cannot be expressed here, with the reason."""
 

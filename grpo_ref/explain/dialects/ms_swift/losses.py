@@ -10,21 +10,15 @@ from grpo_ref.arrays import (
     array_namespace,
     at_least,
     is_set,
-    masked_mean,
     masked_sum,
-    where_mask,
 )
 from grpo_ref.corrections import off_policy_mask
 from grpo_ref.penalties import k3
 from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
 
-GROUP = -2
-"""The axis of a group's completions in arrays that also have a token axis."""
 LARGEST = 20.0
 """Limit of log-ratios, in nats, before they are exponentiated."""
-SAFE_LOW, SAFE_HIGH = 0.8, 1.0
-"""Limits of FIPO's weight on bad tokens that have become much more likely."""
 
 
 def divided_again(mask: Array, *, steps: int) -> Array:
@@ -60,109 +54,6 @@ def by_token(log_ratio: Array, advantages: Array, *, gain: Slot) -> Term:
     """
     term = gain(log_ratio=log_ratio, advantages=advantages)
     return Term(value=term.value, direct=term.slope)
-
-
-def ranked_in_group(
-    log_ratio: Array, advantages: Array, mask: Array, correction: Array, *, tau: float = 0.5
-) -> Term:
-    """Classify the completions of a group (REAL): good ones are meant to score above 0, the others below 0.
-
-        loss = 1/P Σ_groups log(1 + Σ_bad e^(s/τ)) + log(1 + Σ_good e^(-s/τ)),   s = (1/|o|) Σₜ log rₜ
-
-    A completion is good if A > 0. A group without both kinds counts 0. A completion without tokens, or that
-    the corrections exclude, is bad with a score of 0. The value is scaled so that its mean over all
-    completions is minus the loss.
-
-    Args:
-      log_ratio: (P, G, T) after `sequence_mean_level`, in nats.
-      advantages: broadcastable to (P, G, T), one per completion; only their sign counts.
-      mask: (P, G, T) 1 on completion tokens.
-      correction: (P, G, T) of 0 and 1, equal for all tokens of a completion.
-      tau: real_tau, not 0.
-
-    Returns:
-      Term of two (P, G, T) arrays, for weights that average over a completion's tokens, then over
-      completions.
-
-    Raises:
-      ValueError: if tau is 0.
-
-    REAL (arXiv:2602.05630); ms-swift `loss_type="real"`.
-    """
-    if tau == 0.0:
-        raise ValueError("real_tau: expected a number other than 0")
-    xp = array_namespace(log_ratio, advantages, mask)
-    kept = mask * correction
-    score = masked_mean(log_ratio, kept, axis=TOKENS, keepdims=True) / tau
-    good = masked_mean(advantages + xp.zeros_like(kept), kept, axis=TOKENS, keepdims=True) > 0.0
-    mixed = xp.any(good, axis=GROUP, keepdims=True) & xp.any(~good, axis=GROUP, keepdims=True)
-    sides = (good, -1.0), (~good, 1.0)
-    parts = [_softplus_of_sum(sign * score, side) for side, sign in sides]
-    loss = parts[0][0] + parts[1][0]
-    present = xp.astype(xp.any(is_set(mask), axis=TOKENS, keepdims=True), score.dtype)
-    size = mask.shape[GROUP]
-    share = size / at_least(xp.sum(present, axis=GROUP, keepdims=True), 1.0)
-    pull = xp.where(good, parts[0][1], -parts[1][1]) * (size / tau)
-    nothing = xp.zeros_like(kept)
-    return Term(
-        value=xp.where(mixed, -loss * share, 0.0) + nothing,
-        slope=xp.where(mixed & is_set(kept), pull + nothing, 0.0),
-    )
-
-
-def _softplus_of_sum(scores: Array, members: Array) -> tuple[Array, Array]:
-    """Return log(1 + Σ e^s) over these members of a group, and its slope in each of their scores."""
-    xp = array_namespace(scores)
-    among = xp.where(members, scores, -xp.inf)
-    top = at_least(xp.max(among, axis=GROUP, keepdims=True), 0.0)
-    total = xp.exp(-top) + xp.sum(xp.exp(among - top), axis=GROUP, keepdims=True)
-    return top + xp.log(total), xp.exp(among - top) / total
-
-
-def future_kl(
-    log_probs: Array,
-    old_log_probs: Array,
-    log_ratio: Array,
-    advantages: Array,
-    mask: Array,
-    *,
-    half_life: float = 32.0,
-    width: float | None = 0.2,
-    high_only: bool = True,
-    max_ratio: float = math.inf,
-    safe_ratio: float = math.inf,
-) -> Array:
-    """Weight a token by the change in probability of the tokens after it (FIPO).
-
-        w = clip(exp Σₛ 2^(-(s - t)/half_life) log rₛ, 1 - width, 1 + width)    over the tokens s at t or after
-
-    Args:
-      log_probs, old_log_probs: (P, G, T) in nats.
-      log_ratio: (P, G, T) their difference after the level, in nats.
-      advantages: broadcastable to (P, G, T).
-      mask: (P, G, T) 1 on completion tokens. A hole counts as a place.
-      half_life: fipo_decay_rate.
-      width: fipo_clip_range; None or 0 for no clip.
-      high_only: fipo_clip_high_only; if true, the lower bound is 1.
-      max_ratio: delta. Tokens with a larger ratio are excluded from the sum.
-      safe_ratio: fipo_safety_threshold. For a bad token with a larger ratio, w is limited to [0.8, 1].
-
-    Returns:
-      (P, G, T) weights.
-
-    FIPO (arXiv:2603.19835); ms-swift `loss_type="fipo"`.
-    """
-    xp = array_namespace(log_probs, mask)
-    ratio = xp.exp(log_ratio)
-    moved = where_mask(mask, xp.where(ratio > max_ratio, 0.0, log_probs - old_log_probs))
-    places = xp.astype(xp.arange(mask.shape[TOKENS]), moved.dtype)
-    ahead = places[:, None] - places[None, :]
-    decay = xp.where(ahead >= 0.0, 2.0 ** (-at_least(ahead, 0.0) / half_life), 0.0)
-    weight = xp.exp(where_mask(mask, xp.matmul(moved, xp.astype(decay, moved.dtype))))
-    if width:
-        weight = xp.clip(weight, 1.0 if high_only else 1.0 - width, 1.0 + width)
-    hurried = (advantages < 0.0) & (ratio > safe_ratio)
-    return xp.where(hurried, xp.clip(weight, SAFE_LOW, SAFE_HIGH), weight)
 
 
 def fresh_token_mean(

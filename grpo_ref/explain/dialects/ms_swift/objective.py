@@ -11,7 +11,7 @@ from grpo_ref.advantages import (
     normalized_then_summed,
 )
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
-from grpo_ref.corrections import indicator, masked, off_policy_mask, top_entropy, truncated
+from grpo_ref.corrections import future_kl, indicator, masked, off_policy_mask, top_entropy, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.ms_swift.kernels import (
@@ -28,8 +28,6 @@ from grpo_ref.explain.dialects.ms_swift.losses import (
     by_token,
     divided_again,
     fresh_token_mean,
-    future_kl,
-    ranked_in_group,
     top_entropy_of_batch,
     weighed_k3,
 )
@@ -54,6 +52,7 @@ from grpo_ref.surrogates import (
     dual_clipped,
     gspo_token,
     importance_weighted,
+    real,
     sapo,
     two_sided_clipped,
 )
@@ -146,7 +145,7 @@ def _surrogate(s: Settings) -> Slot:
     if s.loss_type == "cispo":
         return slot(cispo, max_ratio=high)
     if s.loss_type == "real":
-        return slot(ranked_in_group, tau=s.real_tau)
+        return slot(real, tau=s.real_tau)
     if s.loss_type == "sapo":
         soft = slot(sapo, tau_positive=s.tau_pos, tau_negative=s.tau_neg)
         return slot(by_token, gain=soft) if by_itself else soft

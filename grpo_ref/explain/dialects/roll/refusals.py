@@ -34,7 +34,8 @@ DIVIDED_TWICE = "in June and July 2025 the mean of each completion is divided by
 VARIANTS = ("vanilla", "ppo", "tis", "cispo", "kimi15")
 """Values of pg_variant that can be expressed.
 
-Only topr is missing: it reads the reward besides the advantage.
+Only topr is missing: it decides by the sign of the score. `topr` of `grpo_ref.surrogates` decides by the sign of the
+advantage.
 """
 
 
@@ -102,7 +103,8 @@ def _check_worker(settings: Mapping[str, Any]) -> None:
     if is_variant(settings):
         expect(
             settings["actor_train.pg_variant"] != "topr",
-            "actor_train.pg_variant: topr reads the reward beside the advantage, which no recipe here does",
+            "actor_train.pg_variant: topr decides by the sign of the score, not of the advantage. Only with rewards of"
+            " 0 and 1 and norm_mean_type=group both agree; then it is the recipe topr with the ratio of a token",
         )
         one_of("actor_train.pg_variant", settings["actor_train.pg_variant"], dict.fromkeys(VARIANTS))
     expect(

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from grpo_ref.advantages import batch_scaled, group_centered, group_normalized, leave_one_out
+from grpo_ref.advantages import batch_scaled, group_centered, group_normalized, leave_one_out, raw_rewards
 from grpo_ref.aggregation import sequence_mean_token_mean, sequence_mean_token_sum, token_mean
 from grpo_ref.explain.dialect import NO_CLIP_LOW, NotExpressed, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
@@ -16,11 +16,12 @@ from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.penalties import absolute, k1, k2, k3, no_penalty
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.rewards import task_reward
-from grpo_ref.surrogates import cispo, dual_clipped, gspo_token, importance_weighted, reinforce, sapo
+from grpo_ref.surrogates import cispo, dual_clipped, gspo_token, importance_weighted, reinforce, sapo, topr
 
 ALGORITHMS = {
     **{"grpo": ("grpo", "ppo"), "dapo": ("grpo", "ppo"), "rloo": ("rloo", "ppo"), "opmd": ("opmd", "opmd")},
     **{"cispo": ("grpo", "cispo"), "gspo": ("grpo", "gspo"), "sapo": ("grpo", "sapo")},
+    "topr": ("reinforce", "topr"),
 }
 """The advantage and the policy loss of each algorithm."""
 OTHER_ALGORITHMS = {
@@ -31,7 +32,6 @@ OTHER_ALGORITHMS = {
     },
     **{
         "asymre": "its baseline is shifted",
-        "topr": "it tapers the ratio by the reward",
         "sppo": "it is a square",
     },
     **{
@@ -109,6 +109,7 @@ def _advantage(s: Settings, name: str) -> Slot:
         "grpo": slot(group_normalized, ddof=1, eps=s["advantage_fn_args.epsilon"], keep_singletons=True),
         "rloo": slot(leave_one_out, keep_singletons=True),
         "opmd": slot(group_centered, keep_singletons=True),
+        "reinforce": slot(raw_rewards),
     }
     chosen: Slot = one_of("advantage_fn", name, kernels)
     return chosen
@@ -130,6 +131,7 @@ def _surrogate(s: Settings, loss: str) -> Slot:
             tau_positive=s["policy_loss_fn_args.tau_pos"],
             tau_negative=s["policy_loss_fn_args.tau_neg"],
         ),
+        "topr": slot(topr),
         "opmd": slot(opmd, tau=s["policy_loss_fn_args.tau"]),
         "importance_sampling": slot(importance_weighted),
     }

@@ -10,8 +10,5 @@ SUBTRACTED = "kl_loss_is_subtracted"
 """Not a key: true for the first verl with a penalty in the loss, which maximized it; see `versions`."""
 BEYOND_ESTIMATORS = {
     "gae": "it needs a critic's values",
-    "remax": "it needs the reward of a greedy completion of each prompt",
-    "optimal_token_baseline": "it needs the sum of the squared probabilities at each token",
-    "tir_optimal_token_baseline": "it needs the sum of the squared probabilities at each token",
 }
 """Values of `adv_estimator` that verl has and that cannot be expressed here, with the reason."""

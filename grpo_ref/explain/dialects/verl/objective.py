@@ -9,11 +9,13 @@ from grpo_ref.advantages import (
     best_of_group,
     discounted,
     gpg,
+    greedy_baseline,
     group_centered,
     group_normalized,
     leave_one_out,
     length_weighted,
     normalized_then_whitened,
+    optimal_token_baseline,
     whitened,
 )
 from grpo_ref.aggregation import (
@@ -70,8 +72,13 @@ ESTIMATORS = {
     "rloo_vectorized": slot(leave_one_out),
     "opo": slot(length_weighted),
     "gpg": slot(gpg, count_rewarded=True, keep_singletons=True),
+    "remax": slot(greedy_baseline),
+    "optimal_token_baseline": slot(optimal_token_baseline),
+    "tir_optimal_token_baseline": slot(optimal_token_baseline, skip_holes=True),
     "gdpo": slot(normalized_then_whitened, ddof=1, eps=1e-6, keep_singletons=True),
 }
+OF_RETURNS = ("remax", "optimal_token_baseline", "tir_optimal_token_baseline")
+"""Estimators that subtract a baseline from the sum of the rewards from each token on."""
 WITHOUT_STD = {
     "grpo": slot(group_centered, keep_singletons=True),
     "grpo_passk": slot(best_of_group, scale=False),
@@ -295,6 +302,9 @@ def _advantage(s: Settings) -> Slot:
         )
     if s.kl_coef == 0.0 or s.adv_estimator == "gdpo":
         return alone
+    if s.adv_estimator in OF_RETURNS:
+        why = f"with adv_estimator={s.adv_estimator} each token has the penalties from there on"
+        raise NotExpressed("use_kl_in_reward", s.use_kl_in_reward, why)
     if s.adv_estimator == "reinforce_plus_plus":
         return slot(returned_with_penalty, penalty=penalty, kl_coef=s.kl_coef, gamma=s.gamma)
     return slot(penalized, scores=alone, penalty=penalty, kl_coef=s.kl_coef)
@@ -314,6 +324,10 @@ def _estimator(s: Settings) -> Slot:
     estimators = ESTIMATORS | {"reinforce_plus_plus": slot(discounted, gamma=s.gamma)}
     estimators |= {} if s.norm_adv_by_std_in_grpo else WITHOUT_STD
     advantage: Slot = _chosen(s, "adv_estimator", estimators)
+    if "score_norms" in advantage.reads and corrections(s) and s.loss_mode != "bypass_mode":
+        raise NotExpressed(
+            "adv_estimator", s.adv_estimator, "the weights of rollout_is also weight its baseline"
+        )
     return advantage
 
 

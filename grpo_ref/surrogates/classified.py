@@ -1,0 +1,60 @@
+"""A surrogate that classifies the completions of a group: only the signs of the advantages count."""
+
+from grpo_ref.arrays import GROUP, TOKENS, Array, array_namespace, at_least, is_set, masked_mean, where_mask
+from grpo_ref.types import Term
+
+
+def real(log_ratio: Array, advantages: Array, mask: Array, correction: Array, *, tau: float = 0.5) -> Term:
+    """Classify the completions of a group: good ones are meant to score above 0, bad ones below 0 (REAL).
+
+        loss = 1/P Σ_groups log(1 + Σ_bad e^(z/τ)) + log(1 + Σ_good e^(-z/τ)),   z = (1/|o|) Σₜ log rₜ
+
+    A completion is good if A > 0. A group without both kinds counts 0. A completion without tokens, or that
+    the corrections exclude, is bad with a score of 0. The value is scaled so that its mean over all
+    completions is minus the loss. On-policy z is 0, and in a group with g good and b bad completions their
+    slopes are G / (τ (1 + g)) and -G / (τ (1 + b)). For any ratio they are at most G / τ.
+
+    Args:
+      log_ratio: (P, G, T) after `sequence_mean_level`, in nats.
+      advantages: broadcastable to (P, G, T), one per completion; only their sign counts.
+      mask: (P, G, T) 1 on completion tokens.
+      correction: (P, G, T) of 0 and 1, equal for all tokens of a completion.
+      tau: temperature, not 0; ms-swift's real_tau, 0.5 there and in the paper.
+
+    Returns:
+      Term of two (P, G, T) arrays, for weights that average over a completion's tokens, then over
+      completions.
+
+    Raises:
+      ValueError: if tau is 0.
+
+    Rewards as labels (arXiv:2602.05630); ms-swift `loss_type="real"`.
+    """
+    if tau == 0.0:
+        raise ValueError("tau: expected a number other than 0")
+    xp = array_namespace(log_ratio, advantages, mask)
+    kept = where_mask(mask, correction)
+    score = masked_mean(log_ratio, kept, axis=TOKENS, keepdims=True) / tau
+    good = masked_mean(advantages + xp.zeros_like(kept), kept, axis=TOKENS, keepdims=True) > 0.0
+    mixed = xp.any(good, axis=GROUP, keepdims=True) & xp.any(~good, axis=GROUP, keepdims=True)
+    sides = (good, -1.0), (~good, 1.0)
+    parts = [_softplus_of_sum(sign * score, side) for side, sign in sides]
+    loss = parts[0][0] + parts[1][0]
+    present = xp.astype(xp.any(is_set(mask), axis=TOKENS, keepdims=True), score.dtype)
+    size = mask.shape[GROUP]
+    share = size / at_least(xp.sum(present, axis=GROUP, keepdims=True), 1.0)
+    pull = xp.where(good, parts[0][1], -parts[1][1]) * (size / tau)
+    nothing = xp.zeros_like(kept)
+    return Term(
+        value=xp.where(mixed, -loss * share, 0.0) + nothing,
+        slope=xp.where(mixed & is_set(kept), pull + nothing, 0.0),
+    )
+
+
+def _softplus_of_sum(scores: Array, members: Array) -> tuple[Array, Array]:
+    """Return log(1 + Σ e^s) over these members of a group, and its slope in each of their scores."""
+    xp = array_namespace(scores)
+    among = xp.where(members, scores, -xp.inf)
+    top = at_least(xp.max(among, axis=GROUP, keepdims=True), 0.0)
+    total = xp.exp(-top) + xp.sum(xp.exp(among - top), axis=GROUP, keepdims=True)
+    return top + xp.log(total), xp.exp(among - top) / total
