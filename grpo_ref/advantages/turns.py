@@ -244,6 +244,7 @@ def turn_returns(
     scale: bool = True,
     ddof: int = 1,
     eps: float = 1e-6,
+    across_prompts: bool = False,
 ) -> Array:
     """Discounted return of each turn, standardized over all turns of the prompt's episodes.
 
@@ -258,6 +259,8 @@ def turn_returns(
       gamma: discount per turn, 0 <= gamma <= 1; 0.95 in ROLL, 0 in RLinf.
       scale: if false, do not divide by the standard deviation.
       ddof, eps: as in `group_normalized`; 1 and 1e-6 in both trainers.
+      across_prompts: if true, mean and std are those of all turns of the batch, as in ROLL with grouping
+        batch.
 
     Returns:
       (P, G, T), 0 where the turn id is -1.
@@ -272,7 +275,10 @@ def turn_returns(
     xp = array_namespace(turn_ids)
     one_group = xp.zeros_like(turn_ids[..., :1])
     returns = _returns(turn_rewards, turn_ids, gamma)
-    return to_tokens(_among_turns(returns, one_group, turn_ids, Scaling(scale, ddof, eps)), turn_ids)
+    scores = _among_turns(
+        returns, one_group, turn_ids, Scaling(scale, ddof, eps), across_prompts=across_prompts
+    )
+    return to_tokens(scores, turn_ids)
 
 
 def discounted_over_turns(

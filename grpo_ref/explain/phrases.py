@@ -97,6 +97,8 @@ PHRASES: Mapping[str, Phrase] = {
     " times those of turns from the same state, discounted by {gamma} per turn (GiGPO)",
     "gigpo_over_turns": "advantages of episodes{scale:False=, centred|, standardised} over the turns of a group,"
     " plus {step_weight} times those of turns from the same state, discounted by {gamma} per turn (GiGPO)",
+    "turn_returns": "returns of turns, discounted by {gamma}, {scale:False=centred|standardised} over all turns of"
+    " {across_prompts:True=the batch|a group}",
     "mt_grpo": "advantages of the outcome and of each turn's own reward, standardised within groups{group} (MT-GRPO)",
     # teachers
     "with_teacher": "{reward_coef:0.0=advantages from a teacher alone, |plus }{coef} (log πteacher -"

@@ -1,15 +1,19 @@
 """ROLL: what the keys of its RLVR pipeline compute."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from grpo_ref import policy_loss, policy_loss_from_rewards
 from grpo_ref.advantages import raw_rewards
+from grpo_ref.aggregation import sequence_mean_token_mean
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import roll
 from grpo_ref.explain.dialects.roll.kernels import (
     admitted,
+    limited_turns,
     mean_inside,
     over_batch,
     over_width,
@@ -19,12 +23,19 @@ from grpo_ref.explain.dialects.roll.kernels import (
     spread_above,
     token_returns,
     token_returns_with_penalty,
+    turn_scores,
+    turn_token_mean,
+    turn_token_sum,
 )
 from grpo_ref.explain.trap import sprung
 from grpo_ref.recipes import slot
 
 PG = {"actor_train": {"worker_cls": "roll.pipeline.rlvr.actor_pg_worker.ActorPGWorker"}}
 REINFORCE = {"adv_estimator": "reinforce"}
+GIGPO = {"adv_estimator": "gigpo", "reward_normalization": {"grouping": "traj_group_id", "method": "mean"}}
+OVER_TURNS = (
+    "gigpo_over_turns(episode_weight=1.0, step_weight=1.0, gamma=0.95, scale={}, across_prompts=True)"
+)
 WEIGHTS = {"train_infer_correction": {"is_weight": {"enabled": True}}}
 EXAMPLE = {
     **{"adv_estimator": "reinforce", "reward_clip": 10, "advantage_clip": 2.0, "dual_clip_loss": True},
@@ -93,6 +104,54 @@ PARTS = {
         {"importance_sampling": "seq", "actor_train": {"pg_variant": "cispo"} | PG["actor_train"]},
         {"level": "token_level", "surrogate": "cispo(min_ratio=0.9, max_ratio=1.1)"},
     ),
+    "gigpo": (GIGPO, {"advantage": OVER_TURNS.format(False), "aggregate": "turn_token_mean"}),
+    "gigpo of webshop": (
+        GIGPO
+        | {"reward_normalization": {"grouping": "traj_group_id", "method": "mean_std"}}
+        | {"reward_clip": 20, "advantage_clip": 0.2, "loss_agg_mode": "seq-mean-token-sum"},
+        {
+            "advantage": f"limited_turns(scores={OVER_TURNS.format(True)}, limit=20, clip=0.2)",
+            "aggregate": "turn_token_sum",
+        },
+    ),
+    "gigpo whose turns have no norm": (
+        {
+            "adv_estimator": "gigpo",
+            "reward_normalization": {"grouping": "traj_group_id", "norm_mean_type": "group"},
+            "step_reward_weight": 0.5,
+        },
+        {
+            "advantage": "turn_scores(episode=(group, None), step=(None, None), episode_weight=1.0,"
+            " step_weight=0.5, gamma=0.95)"
+        },
+    ),
+    "gigpo over the batch": (
+        {"adv_estimator": "gigpo", "reward_normalization": {"method": "mean_std"}},
+        {
+            "advantage": "turn_scores(episode=(batch, batch), step=(group, group), episode_weight=1.0,"
+            " step_weight=1.0, gamma=0.95)"
+        },
+    ),
+    "step_reinforce in groups": (
+        GIGPO | {"adv_estimator": "step_reinforce", "step_reward_gamma": 0.5},
+        {"advantage": "turn_returns(gamma=0.5, scale=False)"},
+    ),
+    "step_reinforce over the batch": (
+        {"adv_estimator": "step_reinforce", "reward_normalization": {"method": "mean_std"}},
+        {"advantage": "turn_returns(gamma=0.95, scale=True, across_prompts=True)"},
+    ),
+    "step_reinforce without norms": (
+        {"adv_estimator": "step_reinforce"},
+        {
+            "advantage": "turn_scores(episode=(None, None), step=(None, None), episode_weight=0.0,"
+            " gamma=0.95)",
+            "keep": "all_groups",
+        },
+    ),
+    "filters of the other pipeline": (
+        GIGPO | {"max_len_mask": True, "query_filter_config": {"type": "mean_filter"}},
+        {"keep": "all_groups"},
+    ),
     "a variant of another worker": (
         {"actor_train.pg_variant": "cispo"},
         {"surrogate": "clipped(clip_low=0.2, clip_high=0.2)"},
@@ -135,6 +194,21 @@ REFUSED = {
         "with token-mean the squares of kimi15 include the excluded completions",
     ),
     "a floor at 1": ({"dual_clip_loss": True, "pg_clip": 0.0}, "pg_clip: dual_clip_loss has its bound at 1"),
+    "groups that the environments name": (
+        GIGPO | {"reward_normalization": {"grouping": "tags"}},
+        "reward_normalization.grouping: tags cannot be expressed here, only the environments know",
+    ),
+    "a std of another set than the mean": (
+        GIGPO | {"reward_normalization": {"norm_mean_type": "group", "norm_std_type": "batch"}},
+        "norm_mean_type is group and norm_std_type batch",
+    ),
+    "agentic_reinforce": ({"adv_estimator": "agentic_reinforce"}, "the advantage is the return of a turn"),
+    "a KL in the rewards of turns": (GIGPO | {"add_token_level_kl": True}, "a penalty for each token"),
+    "another worker of the agentic pipeline": (GIGPO | PG, "a class of its own with this name"),
+    "a weight for each turn": (
+        GIGPO | {"train_infer_correction": {"is_weight": {"enabled": True, "weight_type": "sequence"}}},
+        "a weight for each turn",
+    ),
     "a weight that moves": ({"target_kl": 6.0}, "The weight of the KL in the reward would follow the KL"),
 }
 
@@ -233,3 +307,115 @@ def test_the_longest_completion_counts_a_third_of_the_shortest():
 def test_a_sum_over_the_width_is_no_mean_over_completions():
     assert over_width(MASK, 2).sum() == 1.5
     assert scaled_by(MASK, 2, aggregate=slot(over_width), factor=2.0).sum() == 3.0
+
+
+# ---- the turns of the agentic pipeline ----
+
+RETURNS = slot(turn_scores, episode=(None, None), step=(None, None), episode_weight=0.0, gamma=0.0)
+"""The reward of each turn as its score."""
+TWO_TURNS = np.array([[[0, 0, -1, 1]]])
+ONE_STATE = np.zeros((1, 1, 2), dtype=int)
+
+
+def test_episode_and_turn_have_norms_of_their_own():
+    """Rewards 3 and 1 of two tasks: plus and minus 1 over the batch, times 2. The raw returns count half."""
+    rewards, turn_rewards = np.array([[3.0], [1.0]]), np.array([[[3.0]], [[1.0]]])
+    zeros = np.zeros((2, 1, 1), dtype=int)
+    settings = {"episode_weight": 2.0, "step_weight": 0.5}
+    over_batch = {"episode": ("batch", None), "step": (None, None)} | settings
+    in_groups = {"episode": ("group", None), "step": ("group", None)} | settings
+    arrays = rewards, turn_rewards, zeros, zeros
+    np.testing.assert_allclose(turn_scores(*arrays, **over_batch).ravel(), [2 + 1.5, -2 + 0.5])
+    # Each task has one turn, but both turns began in the state 0.
+    np.testing.assert_allclose(turn_scores(*arrays, **in_groups).ravel(), [0.5, -0.5])
+
+
+# settings -> advantages: two tokens of a turn with reward 3, the environment, a turn with reward 1
+LIMITED = {
+    "limited to 2": ({"limit": 2.0}, [2, 2, 0, 1]),
+    "discounted within the turn": ({"gamma": 0.5}, [1.5, 3, 0, 1]),
+    "limited at the end": ({"gamma": 0.5, "clip": 1.25}, [1.25, 1.25, 0, 1]),
+    "whitened: mean 7/3, variance 4/3": (
+        {"whiten_advantages": True},
+        np.array([1, 1, 0, -2]) / np.sqrt(3),
+    ),
+    "rewards 0, 3 and 1 whitened: mean 4/3, variance 7/3": (
+        {"whiten_rewards": True},
+        np.array([1, 5, 0, -1]) / 3 / np.sqrt(7 / 3),
+    ),
+}
+
+
+@pytest.mark.parametrize(("settings", "expected"), LIMITED.values(), ids=LIMITED)
+def test_the_score_of_a_turn_is_at_its_last_token(settings, expected):
+    arrays = np.array([[4.0]]), np.array([[[3.0, 1.0]]]), ONE_STATE, TWO_TURNS
+    got = limited_turns(*arrays, scores=RETURNS, **settings)
+    np.testing.assert_allclose(got[0, 0], expected, rtol=1e-7)
+
+
+def test_a_single_token_is_not_whitened():
+    arrays = np.array([[4.0]]), np.array([[[3.0, 0.0]]]), ONE_STATE, np.array([[[-1, 0, -1, -1]]])
+    got = limited_turns(*arrays, scores=RETURNS, whiten_advantages=True, whiten_rewards=True)
+    np.testing.assert_allclose(got[0, 0], [0, 3, 0, 0])
+
+
+def test_the_mean_is_over_turns():
+    """Three turns: two tokens and one in the first episode, one in the second."""
+    mask = np.array([[[1.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]]])
+    np.testing.assert_allclose(turn_token_mean(mask), [[[1 / 6, 1 / 6, 0, 1 / 3], [1 / 3, 0, 0, 0]]])
+    np.testing.assert_allclose(turn_token_sum(mask), mask / 3)
+
+
+def test_an_episode_with_turns_has_the_loss_of_its_turns_as_samples():
+    """Two episodes, and their three turns as ROLL stores them: a row for each."""
+    rng, config = np.random.default_rng(4), GIGPO | {"loss_agg_mode": "seq-mean-token-mean"}
+    old, turn_ids = -rng.random((1, 2, 4)), np.array([[[0, 0, -1, 1], [0, -1, -1, -1]]])
+    new, turn_rewards = old - 0.1 * rng.random(old.shape), np.array([[[0.0, 1.0], [0.5, np.nan]]])
+    episodes = policy_loss_from_rewards(
+        new,
+        np.array([[1.0, 0.5]]),
+        np.ones(old.shape),
+        recipe=roll.recipe(**config),
+        old_log_probs=old,
+        turn_ids=turn_ids,
+        turn_rewards=turn_rewards,
+        anchor_states=np.array([[[0, 1], [0, 0]]]),
+    )
+    # Rewards 1, 1 and 1/2 of three samples: mean 5/6. First turns: returns 0.95 and 1/2, mean 0.725.
+    samples = [[1 / 6 + 0.225] * 2 + [0, 0], [1 / 6, 0, 0, 0], [-1 / 3 - 0.225, 0, 0, 0]]
+    row = np.array([[0, 1, 0, 0], [3, 0, 0, 0], [0, 0, 0, 0]])
+    episode = np.array([0, 0, 1])[:, None]
+    mask = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]])
+    alone = policy_loss(
+        new[0, episode, row][None],
+        np.array(samples)[None],
+        mask[None],
+        recipe=replace(roll.recipe(**config), aggregate=slot(sequence_mean_token_mean)),
+        old_log_probs=old[0, episode, row][None],
+    )
+    np.testing.assert_allclose(episodes.loss, alone.loss, rtol=1e-12)
+    np.testing.assert_allclose(episodes.gradient[0, 0, [0, 1]], alone.gradient[0, 0, :2], rtol=1e-12)
+    np.testing.assert_allclose(episodes.gradient[0, 0, 3], alone.gradient[0, 1, 0], rtol=1e-12)
+    np.testing.assert_allclose(episodes.gradient[0, 1, 0], alone.gradient[0, 2, 0], rtol=1e-12)
+
+
+SAID = {
+    "gigpo": (
+        GIGPO,
+        "advantages of episodes, centred over the turns of a group, plus 1 times those of turns from",
+    ),
+    "turns without a norm": (
+        GIGPO | {"reward_normalization": {"norm_mean_type": "group", "grouping": "traj_group_id"}},
+        "1 times the reward of the episode, centred over its group; plus 1 times the return of the turn,"
+        " without a baseline",
+    ),
+    "step_reinforce": (
+        GIGPO | {"adv_estimator": "step_reinforce"},
+        "returns of turns, discounted by 0.95, centred over all turns of a group",
+    ),
+}
+
+
+@pytest.mark.parametrize(("config", "words"), SAID.values(), ids=SAID)
+def test_the_sentence_says_how_turns_are_compared(config, words):
+    assert words in explain(roll.DIALECT, config).paragraph

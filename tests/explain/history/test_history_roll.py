@@ -6,6 +6,7 @@ import pytest
 
 from grpo_ref.explain.dialect import NotExpressed
 from grpo_ref.explain.dialects.roll import DIALECT
+from grpo_ref.explain.dialects.roll.kernels import turn_scores
 from grpo_ref.explain.launch import launches
 from grpo_ref.explain.trap import sprung
 
@@ -98,17 +99,31 @@ def test_a_running_norm_is_not_expressed():
         DIALECT.at("2025-08").recipe(adv_estimator="reinforce", reward_norm="running")
 
 
-# estimator of the agentic pipeline, words of its formula, the first month that has it, the month before
+# estimator of the agentic pipeline, words of its formula, first month, month before, last month not expressed
 AGENTIC = [
-    ("gigpo", "step_reward_weight times the discounted return of the step", "2025-08", "2025-07"),
-    ("step_reinforce", "the discounted return of the step, by step_reward_gamma", "2025-09", "2025-08"),
-    ("agentic_reinforce", "the return of a turn, discounted by gamma between turns", "2025-12", "2025-11"),
+    ("gigpo", "step_reward_weight times the discounted return of the step", "2025-08", "2025-07", "2025-11"),
+    (
+        "step_reinforce",
+        "the discounted return of the step, by step_reward_gamma",
+        "2025-09",
+        "2025-08",
+        "2025-11",
+    ),
+    (
+        "agentic_reinforce",
+        "the return of a turn, discounted by gamma between turns",
+        "2025-12",
+        "2025-11",
+        "",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("estimator", "words", "first", "before"), AGENTIC)
-def test_an_estimator_of_the_agentic_pipeline_is_not_taken_for_raw_rewards(estimator, words, first, before):
-    for month in (first, ""):
+@pytest.mark.parametrize(("estimator", "words", "first", "before", "last"), AGENTIC)
+def test_an_estimator_of_the_agentic_pipeline_is_not_taken_for_raw_rewards(
+    estimator, words, first, before, last
+):
+    for month in (first, last):
         with pytest.raises(NotExpressed, match=re.escape(words)):
             DIALECT.at(month).recipe(adv_estimator=estimator)
     with pytest.raises(ValueError, match="adv_estimator: expected one of 'grpo', 'reinforce'"):
@@ -122,10 +137,20 @@ def test_the_rlvr_pipeline_computes_reinforce_for_the_estimators_of_the_other():
     assert launch.keys["pipeline"] == "rlvr"
 
 
-@pytest.mark.parametrize("key", ["reward_normalization.grouping", "train_env_manager.group_size"])
-def test_keys_of_the_agentic_pipeline_leave_the_advantage_unknown(key):
-    assert DIALECT.keys.inexpressible[str(DIALECT.key(key))].replaces == ("advantage",)
+@pytest.mark.parametrize(
+    ("key", "value"), [("reward_normalization.grouping", "batch"), ("train_env_manager.group_size", 8)]
+)
+def test_keys_of_the_agentic_pipeline_are_not_expressed_with_other_estimators(key, value):
+    with pytest.raises(NotExpressed, match="as reward_normalization says"):
+        DIALECT.recipe(adv_estimator="reinforce", **{key: value})
+    assert DIALECT.recipe(adv_estimator="reinforce", pipeline="rlvr", **{key: value})
     assert DIALECT.key("group_size") is None
+
+
+def test_gigpo_is_expressed_since_its_norms_have_types():
+    config = {"adv_estimator": "gigpo", "reward_normalization.method": "mean"}
+    for month in ("2025-12", ""):
+        assert DIALECT.at(month).recipe(**config).advantage.kernel is turn_scores
 
 
 def test_the_agentic_pipeline_is_a_program_of_roll():

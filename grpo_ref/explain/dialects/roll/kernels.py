@@ -1,6 +1,13 @@
 """Kernels of ROLL: rewards that are limited, penalized and whitened per token, filters, weights and levels."""
 
 from grpo_ref.advantages.moments import reward_std, whiten
+from grpo_ref.advantages.turn_axis import (
+    Scaling,
+    discounted_returns,
+    normalized_among_equals,
+    taken_turns,
+    to_tokens,
+)
 from grpo_ref.arrays import COMPLETIONS, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
 from grpo_ref.recipes import Slot
 
@@ -116,16 +123,175 @@ def _returned(
     gains: Array, mask: Array, gamma: float, whiten_rewards: bool, whiten_advantages: bool, clip: float | None
 ) -> Array:
     xp = array_namespace(gains, mask)
-    several = xp.sum(xp.astype(is_set(mask), gains.dtype), axis=(-3, -2, -1), keepdims=True) > 1.0
     if whiten_rewards:
-        gains = xp.where(several, whiten(gains, mask, ddof=1, eps=1e-8), gains)
+        gains = _whitened(gains, mask)
     places = xp.arange(gains.shape[TOKENS])
     ahead = xp.astype(places[:, None] - places[None, :], gains.dtype)
     discounts = xp.where(ahead >= 0.0, gamma ** at_least(ahead, 0.0), 0.0)
     returns = where_mask(mask, xp.matmul(gains, xp.astype(discounts, gains.dtype)))
     if whiten_advantages:
-        returns = xp.where(several, whiten(returns, mask, ddof=1, eps=1e-8), returns)
+        returns = _whitened(returns, mask)
     return returns if clip is None else xp.clip(returns, -clip, clip)
+
+
+def _whitened(values: Array, mask: Array) -> Array:
+    """Whiten over all tokens of the batch, unless there is at most one."""
+    xp = array_namespace(values, mask)
+    several = xp.sum(xp.astype(is_set(mask), values.dtype), axis=(-3, -2, -1), keepdims=True) > 1.0
+    return xp.where(several, whiten(values, mask, ddof=1, eps=1e-8), values)
+
+
+Norms = tuple[str | None, str | None]
+"""The sets over which mean and standard deviation are taken: "group", "batch" or None."""
+
+
+def turn_scores(
+    rewards: Array,
+    turn_rewards: Array,
+    anchor_states: Array,
+    turn_ids: Array,
+    *,
+    episode: Norms,
+    step: Norms,
+    episode_weight: float = 1.0,
+    step_weight: float = 1.0,
+    gamma: float = 0.95,
+) -> Array:
+    """Add the normalized reward of the episode and the normalized return of the turn, each with norms of its own.
+
+        A_ik = v norm_episode(R_i) + w norm_step(R_ik),    R_ik = Σₗ γ^(l - k) r_il    over l = k, k + 1, ...
+
+    Every turn is a training sample, so an episode counts as often as it has turns.
+
+    Args:
+      rewards: (P, G) sum of the rewards of each episode.
+      turn_rewards, anchor_states: (P, G, K).
+      turn_ids: (P, G, T).
+      episode: norms of the episode; its group are the turns of the prompt.
+      step: norms of the turn; its group are all turns of the batch that began in the same state.
+      episode_weight, step_weight: v and w.
+      gamma: step_reward_gamma.
+
+    Returns:
+      (P, G, T) advantages, 0 where the turn id is -1.
+
+    ROLL `compute_response_level_rewards` and `agentic_reward_norm`, which gives 0 also for a std of at most
+    1e-6.
+    """
+    xp = array_namespace(rewards, turn_rewards, turn_ids)
+    taken = taken_turns(turn_ids, turn_rewards.shape[-1])
+    prompts = xp.arange(rewards.shape[-2])[:, None, None] + xp.zeros_like(anchor_states)
+    every_turn = rewards[..., None] + xp.zeros_like(turn_rewards)
+    returns = discounted_returns(turn_rewards, taken, gamma=gamma)
+    scores = episode_weight * _in_set(every_turn, prompts, taken, episode)
+    scores = scores + step_weight * _in_set(returns, anchor_states, taken, step)
+    return to_tokens(scores, turn_ids)
+
+
+def _in_set(values: Array, ids: Array, taken: Array, norms: Norms) -> Array:
+    """Normalize one value per turn (P, G, K) among those with the same id, or over the batch."""
+    mean, std = norms
+    if mean is None:
+        return values
+    xp = array_namespace(values, ids, taken)
+    *runs, prompts, members, turns = values.shape
+    flat = (*runs, prompts * members * turns)
+    ids = ids if mean == "group" else xp.zeros_like(ids)
+    arrays = [xp.reshape(array, flat) for array in (values, ids, taken)]
+    scaling = Scaling(std is not None, 1, EPS)
+    return xp.reshape(normalized_among_equals(arrays[0], arrays[1], arrays[2], scaling), values.shape)
+
+
+def limited_turns(
+    rewards: Array,
+    turn_rewards: Array,
+    anchor_states: Array,
+    turn_ids: Array,
+    *,
+    scores: Slot,
+    limit: float | None = None,
+    gamma: float = 1.0,
+    whiten_rewards: bool = False,
+    whiten_advantages: bool = False,
+    clip: float | None = None,
+) -> Array:
+    """Put the score of a turn at its last token and discount it backwards, then whiten and limit.
+
+        gₜ = clip(score of the turn, ± limit) at its last token, else 0
+        Aₜ = Σₛ γ^(s - t) gₛ    over the tokens s at t or after in the same turn
+        then (A - mean) / √(var + 1e-8) over the tokens of the batch, and clip(A, ± clip)
+
+    Args:
+      rewards: (P, G).
+      turn_rewards, anchor_states: (P, G, K).
+      turn_ids: (P, G, T).
+      scores: the part that scores the turns, -> (P, G, T).
+      limit: reward_clip; None for no limit.
+      gamma: the discount per token.
+      whiten_rewards, whiten_advantages: if true, whiten g or A over the tokens.
+      clip: advantage_clip; None for no limit.
+
+    Returns:
+      (P, G, T) advantages, 0 where the turn id is -1.
+
+    ROLL `compute_response_level_rewards`, `compute_token_reward` and `agentic_compute_advantage`.
+    """
+    xp = array_namespace(rewards, turn_rewards, turn_ids)
+    given = {"turn_rewards": turn_rewards, "anchor_states": anchor_states, "turn_ids": turn_ids}
+    of_turn = _limited(scores(rewards=rewards, **given), limit)
+    written = turn_ids >= 0
+    places = xp.arange(turn_ids.shape[TOKENS])
+    ahead = xp.astype(places[None, :] - places[:, None], of_turn.dtype)
+    same = (turn_ids[..., :, None] == turn_ids[..., None, :]) & written[..., None, :] & (ahead >= 0.0)
+    is_last = written & (xp.sum(xp.astype(same, xp.int64), axis=TOKENS) == 1)
+    gains = xp.where(is_last, of_turn, 0.0)
+    if whiten_rewards:
+        gains = _whitened(gains, written)
+    discounts = xp.astype(xp.where(same, gamma ** at_least(ahead, 0.0), 0.0), of_turn.dtype)
+    returns = where_mask(written, xp.sum(discounts * gains[..., None, :], axis=TOKENS))
+    if whiten_advantages:
+        returns = _whitened(returns, written)
+    return _limited(returns, clip)
+
+
+def turn_token_mean(mask: Array) -> Array:
+    """Mean over the tokens of each turn, then over all turns of the batch.
+
+        W = m / (n |turn|),    n turns in the batch
+
+    A turn is an unbroken segment of the mask: the environment's tokens lie between two turns.
+
+    Args:
+      mask: (P, G, T) 1 on the policy's tokens.
+
+    Returns:
+      (P, G, T) weights.
+
+    ROLL "seq-mean-token-mean", where a turn is a sample.
+    """
+    xp = array_namespace(mask)
+    gaps = xp.cumulative_sum(xp.astype(~is_set(mask), xp.int64), axis=TOKENS)
+    together = (gaps[..., :, None] == gaps[..., None, :]) & is_set(mask)[..., None, :]
+    return turn_token_sum(mask) / at_least(xp.sum(xp.astype(together, mask.dtype), axis=TOKENS), 1.0)
+
+
+def turn_token_sum(mask: Array) -> Array:
+    """Sum over the tokens of each turn, then the mean over all turns of the batch.
+
+        W = m / n,    n turns in the batch
+
+    Args:
+      mask: (P, G, T) 1 on the policy's tokens; a turn is an unbroken segment of it.
+
+    Returns:
+      (P, G, T) weights.
+
+    ROLL "seq-mean-token-sum", where a turn is a sample.
+    """
+    xp = array_namespace(mask)
+    present = xp.astype(is_set(mask), mask.dtype)
+    starts = xp.concat([present[..., :1], at_least(present[..., 1:] - present[..., :-1], 0.0)], axis=TOKENS)
+    return mask / at_least(xp.sum(starts, axis=(-3, -2, -1), keepdims=True), 1.0)
 
 
 def admitted(

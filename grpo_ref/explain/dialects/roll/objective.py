@@ -6,9 +6,11 @@ from typing import Any
 from grpo_ref.advantages import (
     batch_normalized,
     batch_scaled,
+    gigpo_over_turns,
     group_centered,
     group_normalized,
     raw_rewards,
+    turn_returns,
     whitened,
 )
 from grpo_ref.aggregation import (
@@ -24,6 +26,7 @@ from grpo_ref.explain.dialects.common.averages import whole_step
 from grpo_ref.explain.dialects.roll.kernels import (
     EPS,
     admitted,
+    limited_turns,
     mean_inside,
     over_batch,
     over_width,
@@ -33,9 +36,20 @@ from grpo_ref.explain.dialects.roll.kernels import (
     spread_above,
     token_returns,
     token_returns_with_penalty,
+    turn_scores,
+    turn_token_mean,
+    turn_token_sum,
 )
 from grpo_ref.explain.dialects.roll.phrases import PHRASES
-from grpo_ref.explain.dialects.roll.refusals import check, check_run, is_filtered, is_variant, norms
+from grpo_ref.explain.dialects.roll.refusals import (
+    check,
+    check_run,
+    is_agentic,
+    is_filtered,
+    is_variant,
+    norms,
+    turn_norms,
+)
 from grpo_ref.explain.dialects.roll.traps import TRAPS
 from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_completions, all_groups, mixed_groups
@@ -91,6 +105,8 @@ def recipe(**config: Any) -> Recipe:
 def _build(s: Settings) -> Recipe:
     settings = s
     check(settings)
+    if is_agentic(settings):
+        return _of_turns(settings)
     by_completion = settings["importance_sampling"] == "seq" and not is_variant(settings)
     return Recipe(
         reward=slot(task_reward),
@@ -105,6 +121,60 @@ def _build(s: Settings) -> Recipe:
         admit=_admit(settings),
         corrections=_corrections(settings),
     )
+
+
+def _of_turns(settings: Settings) -> Recipe:
+    """Return the recipe of gigpo and step_reinforce, in which every turn is a sample.
+
+    The agentic pipeline has other filters and weights than the RLVR pipeline; it does not read the latter's keys.
+    """
+    per_turn = {
+        "token-mean": slot(token_mean),
+        "seq-mean-token-sum": slot(turn_token_sum),
+        "seq-mean-token-mean": slot(turn_token_mean),
+    }
+    mode = settings["loss_agg_mode"]
+    scores = _turn_scores(settings)
+    after = {
+        "limit": settings["reward_clip"] or None,
+        "gamma": settings["gamma"],
+        "whiten_rewards": settings["whiten_rewards"],
+        "whiten_advantages": settings["whiten_advantages"],
+        "clip": settings["advantage_clip"],
+    }
+    usual = {"limit": None, "gamma": 1.0, "whiten_rewards": False, "whiten_advantages": False, "clip": None}
+    changed = {name: value for name, value in after.items() if value != usual[name]}
+    return Recipe(
+        reward=slot(task_reward),
+        keep=slot(all_groups),
+        advantage=slot(limited_turns, scores=scores, **changed) if changed else scores,
+        level=token_level,
+        surrogate=_surrogate(settings),
+        penalty=slot(k3, max_value=10.0),
+        kl_coef=settings["kl_loss_coef"] if settings["use_kl_loss"] else 0.0,
+        aggregate=per_turn[mode] if mode in per_turn else _over_width(settings),
+        source=DIALECT.version,
+        corrections=_sampler_weights(settings),
+    )
+
+
+def _turn_scores(settings: Settings) -> Slot:
+    """Return the normalized scores of the turns."""
+    episode, step = turn_norms(settings)
+    gamma = settings["step_reward_gamma"]
+    if settings["adv_estimator"] == "step_reinforce":
+        if episode == (None, None):
+            return slot(turn_scores, episode=episode, step=episode, episode_weight=0.0, gamma=gamma)
+        over_batch = {"across_prompts": True} if episode[0] == "batch" else {}
+        return slot(turn_returns, gamma=gamma, scale=episode[1] is not None, **over_batch)
+    weights = {
+        "episode_weight": settings["episode_reward_weight"],
+        "step_weight": settings["step_reward_weight"],
+    }
+    if episode == step != (None, None):
+        scale = step[1] is not None
+        return slot(gigpo_over_turns, **weights, gamma=gamma, scale=scale, across_prompts=True)
+    return slot(turn_scores, episode=episode, step=step, **weights, gamma=gamma)
 
 
 def _keep(settings: Settings) -> Slot:
@@ -175,7 +245,13 @@ def _surrogate(settings: Settings) -> Slot:
 
 
 def _corrections(settings: Settings) -> tuple[Slot, ...]:
-    """Return the weights for length, and for the sampler's mismatch if its log-probabilities are kept."""
+    """Return the weights for length, and for the sampler's mismatch."""
+    short = (slot(short_first),) if settings["length_loss_weight"] else ()
+    return (*_sampler_weights(settings), *short)
+
+
+def _sampler_weights(settings: Settings) -> tuple[Slot, ...]:
+    """Return the weights for the sampler's mismatch, if its log-probabilities are kept."""
     prefix = "train_infer_correction.is_weight."
     sampled = settings["async_generation_ratio"] or settings["actor_infer.generating_args.logprobs"]
     bound = settings[f"{prefix}upper_bound"]
@@ -185,17 +261,18 @@ def _corrections(settings: Settings) -> tuple[Slot, ...]:
         max_ratio=math.inf if bound is None else bound,
         unknown=math.nan,
     )
-    return (
-        *([weights] if settings[f"{prefix}enabled"] and sampled else []),
-        *([slot(short_first)] if settings["length_loss_weight"] else []),
-    )
+    return (weights,) if settings[f"{prefix}enabled"] and sampled else ()
 
 
-def _aggregate(settings: Settings) -> Slot:
+def _over_width(settings: Settings) -> Slot:
+    """Return the average of seq-mean-token-sum-norm."""
     length, response = settings["sequence_length"], settings["response_length"]
     if length is None and response is not None:
         length = response + settings["prompt_length"]
-    whole = slot(over_width) if length is None else slot(token_sum_over, tokens=float(length - 1))
+    return slot(over_width) if length is None else slot(token_sum_over, tokens=float(length - 1))
+
+
+def _aggregate(settings: Settings) -> Slot:
     kernels = {
         "token-mean": slot(token_mean),
         "seq-mean-token-sum": slot(
@@ -203,7 +280,7 @@ def _aggregate(settings: Settings) -> Slot:
             count_empty=False,
         ),
         "seq-mean-token-mean": slot(sequence_mean_token_mean, count_empty=False),
-        "seq-mean-token-sum-norm": whole,
+        "seq-mean-token-sum-norm": _over_width(settings),
     }
     found, factor = kernels[settings["loss_agg_mode"]], settings["rl_loss_coef"]
     return found if factor == 1.0 else slot(scaled_by, aggregate=found, factor=factor)

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from grpo_ref.explain.dialects.roll.kernels import (
+    Norms,
     admitted,
+    limited_turns,
     mean_inside,
     over_batch,
     over_width,
@@ -13,6 +15,9 @@ from grpo_ref.explain.dialects.roll.kernels import (
     spread_above,
     token_returns,
     token_returns_with_penalty,
+    turn_scores,
+    turn_token_mean,
+    turn_token_sum,
 )
 from grpo_ref.explain.phrases import Kernel, Phrase
 
@@ -25,6 +30,21 @@ def _admitted(below_budget: bool, between: tuple[float, float] | None, longest_e
         "wrong completions only below {longest_error} tokens": longest_error is not None,
     }
     return "; ".join(text for text, is_on in told.items() if is_on)
+
+
+def _turn_scores(episode: Norms, step: Norms, episode_weight: float, step_weight: float, gamma: float) -> str:
+    """Describe scores with their norms; a weight of 0 is omitted."""
+    of_episode = f"{{episode_weight}} times the reward of the episode, {_normed(episode, 'its group')}"
+    of_turn = f"{{step_weight}} times the return of the turn, {_normed(step, 'turns from the same state')}"
+    parts = [text for text, weight in ((of_episode, episode_weight), (of_turn, step_weight)) if weight]
+    return f"{'; plus '.join(parts)}; returns discounted by {{gamma}} per turn"
+
+
+def _normed(norms: Norms, group: str) -> str:
+    mean, std = norms
+    if mean is None:
+        return "without a baseline"
+    return f"{'centred' if std is None else 'standardised'} over {group if mean == 'group' else 'the batch'}"
 
 
 LIMITED = "<, limited to ±{limit}>"
@@ -46,4 +66,8 @@ PHRASES: Mapping[Kernel, Phrase] = {
     spread_above: "only groups with a std of the rewards above {threshold}",
     mean_inside: "only groups with a mean reward between {low} and {high}",
     admitted: _admitted,
+    turn_scores: _turn_scores,
+    limited_turns: f"{{scores}}{LIMITED}{WHITENED}",
+    turn_token_mean: "token mean within each turn, then mean over turns",
+    turn_token_sum: "token sum within each turn, then mean over turns",
 }

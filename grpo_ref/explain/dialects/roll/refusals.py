@@ -5,6 +5,7 @@ from typing import Any
 
 from grpo_ref.explain.dialect import NotExpressed, one_of
 from grpo_ref.explain.dialects.common.refusals import expect
+from grpo_ref.explain.dialects.roll.kernels import Norms
 
 NORMS = (None, "batch", "group")
 """Norms that can be expressed.
@@ -29,7 +30,21 @@ AGENTIC = {
     "agentic_reinforce": "the advantage is the return of a turn, discounted by gamma between turns, of scores that are"
     " normalized as reward_normalization says",
 }
-"""Estimators of the agentic pipeline, each with its advantage. A recipe has no turns and no states."""
+"""Estimators of the agentic pipeline, each with its advantage.
+
+agentic_reinforce is not expressed, nor are the others before December 2025, when their norms were rewritten.
+"""
+NORMALIZED = (
+    *("reward_normalization.grouping", "reward_normalization.method"),
+    *("reward_normalization.norm_mean_type", "reward_normalization.norm_std_type"),
+)
+OF_AGENTS = (*NORMALIZED, "train_env_manager.group_size", "train_env_manager.num_env_groups")
+"""Keys that only the agentic pipeline reads."""
+IN_STEPS = "the agentic pipeline normalizes the scores of trajectories or steps as reward_normalization says"
+GROUPINGS = (None, "batch", "traj_group_id")
+METHODS = (None, "identity", "mean", "mean_std", "asym_clip")
+TURN_NORMS = ((None, None), ("group", None), ("group", "group"), ("batch", None), ("batch", "batch"))
+"""Norms of the agentic pipeline that can be expressed."""
 DIVIDED_TWICE = "in June and July 2025 the mean of each completion is divided by its length again"
 VARIANTS = ("vanilla", "ppo", "tis", "cispo", "kimi15")
 """Values of pg_variant that can be expressed.
@@ -49,8 +64,12 @@ def check(settings: Mapping[str, Any]) -> None:
     """
     estimator = settings["adv_estimator"]
     one_of("adv_estimator", estimator, dict.fromkeys(settings["estimators"]))
-    if estimator in AGENTIC and settings["pipeline"] != "rlvr":
-        raise NotExpressed("adv_estimator", estimator, AGENTIC[estimator])
+    if is_agentic(settings):
+        _check_turns(settings)
+    elif settings["pipeline"] != "rlvr":
+        for key in OF_AGENTS:
+            if settings[key] is not None:
+                raise NotExpressed(key, settings[key], IN_STEPS)
     for key, values in ALLOWED.items():
         one_of(key, settings[key], dict.fromkeys(values))
     if settings["reward_norm_is_read"]:
@@ -60,6 +79,61 @@ def check(settings: Mapping[str, Any]) -> None:
     _check_norms(settings)
     _check_worker(settings)
     _check_weights(settings)
+
+
+def is_agentic(settings: Mapping[str, Any]) -> bool:
+    """Return true if the estimator is one of the agentic pipeline, in which a turn is a sample."""
+    return settings["adv_estimator"] in AGENTIC and settings["pipeline"] != "rlvr"
+
+
+def turn_norms(settings: Mapping[str, Any]) -> tuple[Norms, Norms]:
+    """Return the norms of the episode's score and of the turn's return.
+
+    norm_mean_type and norm_std_type replace what `method` says for the episode. The turn only reads `method`.
+
+    ROLL `RewardNormalizationConfig`.
+    """
+    method = settings["reward_normalization.method"] or "identity"
+    means = {"identity": (False, False), "mean": (True, False)}.get(method, (True, True))
+
+    def over(name: str) -> Norms:
+        mean, std = (name if is_on else None for is_on in means)
+        return mean, std
+
+    grouping = settings["reward_normalization.grouping"] or "batch"
+    mean, std = over("batch" if grouping == "batch" else "group")
+    given = settings["reward_normalization.norm_mean_type"], settings["reward_normalization.norm_std_type"]
+    return (given[0] or mean, given[1] or std), over("group")
+
+
+def _check_turns(settings: Mapping[str, Any]) -> None:
+    """Raise a NotExpressed for settings of the agentic pipeline that cannot be expressed here."""
+    estimator, (episode, _) = settings["adv_estimator"], turn_norms(settings)
+    if estimator == "agentic_reinforce" or not settings["norms_of_turns_are_typed"]:
+        raise NotExpressed("adv_estimator", estimator, AGENTIC[estimator])
+    grouping, method = settings["reward_normalization.grouping"], settings["reward_normalization.method"]
+    if grouping not in GROUPINGS:
+        raise NotExpressed(
+            "reward_normalization.grouping", grouping, "only the environments know these groups"
+        )
+    one_of("reward_normalization.method", method, dict.fromkeys(METHODS))
+    if episode not in TURN_NORMS:
+        key = "reward_normalization.norm_std_type"
+        raise NotExpressed(
+            key, settings[key], f"norm_mean_type is {episode[0]} and norm_std_type {episode[1]}"
+        )
+    if settings["add_token_level_kl"]:
+        raise NotExpressed(
+            "add_token_level_kl", True, "the rewards of turns would have a penalty for each token"
+        )
+    if is_variant(settings):
+        key = "actor_train.worker_cls"
+        raise NotExpressed(key, settings[key], "the agentic pipeline has a class of its own with this name")
+    weight = "train_infer_correction.is_weight.weight_type"
+    if settings["train_infer_correction.is_weight.enabled"] and settings[weight] in ("geometric", "sequence"):
+        raise NotExpressed(
+            weight, settings[weight], "a weight for each turn is another one than for the episode"
+        )
 
 
 def is_variant(settings: Mapping[str, Any]) -> bool:

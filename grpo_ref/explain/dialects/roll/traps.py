@@ -1,7 +1,7 @@
 """Traps: configurations of ROLL with effects that their author is unlikely to expect."""
 
 from grpo_ref.explain.dialects.roll.keys import DROPPED, UNREAD
-from grpo_ref.explain.dialects.roll.refusals import is_variant, norms
+from grpo_ref.explain.dialects.roll.refusals import is_agentic, is_variant, norms, turn_norms
 from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
@@ -24,6 +24,16 @@ def _clips(s: Settings) -> bool:
     return not is_variant(s) or s["actor_train.pg_variant"] == "ppo"
 
 
+def _is_gigpo(s: Settings) -> bool:
+    return s.adv_estimator == "gigpo" and is_agentic(s) and s.step_reward_weight != 0.0
+
+
+def _is_over_batch(s: Settings) -> bool:
+    """Return true if the episodes or turns of different tasks are compared."""
+    return is_agentic(s) and turn_norms(s)[0][0] == "batch"
+
+
+GIGPO = {"adv_estimator": "gigpo", "reward_normalization.grouping": "traj_group_id"}
 OLD_NORMS = {"reward_norm", "reward_shift", "reward_scale"}
 TRAPS = (
     Trap(
@@ -57,12 +67,43 @@ TRAPS = (
     ),
     Trap(
         "norm_mean_type is not set: there is no baseline",
-        lambda s, given: norms(s) == (None, None) and not s.whiten_advantages,
+        lambda s, given: norms(s) == (None, None) and not s.whiten_advantages and not is_agentic(s),
         "reinforce subtracts nothing from the reward unless norm_mean_type is set. With rewards of 0 and"
         " 1, no completion is ever discouraged.",
         "ROLL functionals.py, reward_norm",
         {"adv_estimator": "reinforce"},
         {"adv_estimator": "reinforce", "norm_mean_type": "group"},
+    ),
+    Trap(
+        "reward_normalization.method is not set: the turns of gigpo have no baseline",
+        lambda s, given: _is_gigpo(s) and turn_norms(s)[1] == (None, None),
+        "norm_mean_type and norm_std_type normalize only the rewards of the episodes. The returns of the turns"
+        " are normalized by reward_normalization.method alone, and its default is identity. So the return of a turn"
+        " is added as it is, and nothing is compared among turns with the same state. Set method to mean or"
+        " mean_std.",
+        "ROLL agentic/utils.py, compute_response_level_rewards",
+        GIGPO | {"reward_normalization.norm_mean_type": "group"},
+        GIGPO | {"reward_normalization.method": "mean"},
+    ),
+    Trap(
+        "gigpo compares equal states of different tasks",
+        lambda s, given: _is_gigpo(s) and turn_norms(s)[1] != (None, None),
+        "ROLL names a group of turns by the hash of their state alone. So turns of different tasks are compared"
+        " if their states are equal, although the tasks may differ in difficulty. The paper and verl-agent compare"
+        " turns within a task. Let the state contain the task.",
+        "ROLL agentic/utils.py, build_state_group",
+        GIGPO | {"reward_normalization.method": "mean"},
+        GIGPO | {"reward_normalization.method": "mean", "step_reward_weight": 0.0},
+    ),
+    Trap(
+        "reward_normalization.grouping is batch: different tasks are compared",
+        lambda s, given: _is_over_batch(s),
+        "With grouping=batch, the default, mean and std are those of all episodes or turns of the batch. Every"
+        " episode of an easy task then has a positive advantage. Set reward_normalization.grouping to"
+        " traj_group_id.",
+        "ROLL agentic_config.py, _resolve_reward_norm_defaults",
+        {"adv_estimator": "gigpo", "reward_normalization.method": "mean"},
+        GIGPO | {"reward_normalization.method": "mean"},
     ),
     Trap(
         "whiten_advantages subtracts a mean over all tokens",
