@@ -9,7 +9,8 @@ SOURCES, SITE, CACHE = BUILD / "site-source", BUILD / "site", BUILD / "site-cach
 AUDIENCES = ("student", "instructor", "practitioner", "researcher")
 """Kinds of readers. Each has a tutorial and a guide."""
 REFERENCE = (
-    *("pipeline", "recipes", "mismatch", "turns", "distillation", "neural", "speed"),
+    *("pipeline", "recipes", "mismatch", "turns", "distillation", "not_in_this_family"),
+    *("neural", "speed"),
     *("glossary", "package_map", "attack", "teach"),
 )
 ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
@@ -76,6 +77,7 @@ MORE = (
     "turns",
     "mismatch",
     "distillation",
+    "not_in_this_family",
     "neural",
     "speed",
     "glossary",

@@ -49,6 +49,7 @@ PHRASES: Mapping[str, Phrase] = {
     "topr": "TOPR (good completions weighted {positive_weight}, bad ones by {negative_weight} times the ratio, at"
     " most 1)",
     "real": "REAL (good completions of a group classified against bad ones, temperature {tau})",
+    "gvpo": "GVPO (the log-ratios of a group fitted to its advantages, β {beta})",
     "gspo_token": "GSPO-token's clip, {clip_low}/{clip_high}",
     "vespo": "VESPO (k {k_positive}/{k_negative}, λ {lambda_positive}/{lambda_negative})",
     "dppo_tv": "DPPO's mask by total variation, {low}/{high}<, ratios at most {max_ratio}>",

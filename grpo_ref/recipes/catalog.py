@@ -50,6 +50,7 @@ from grpo_ref.surrogates import (
     dppo_tv,
     geometric_mean_clipped,
     gspo_token,
+    gvpo,
     importance_weighted,
     kl_cov,
     real,
@@ -186,7 +187,7 @@ FIPO = replace(
     source="FIPO, Future-KL influenced policy optimization (arXiv:2603.19835)",
 )
 
-# ---- classification ------------------------------------------------------------------------------
+# ---- surrogates of a group -----------------------------------------------------------------------
 
 # The completions of a group are classified. Their scores are length-normalized log-ratios, and only the signs
 # of the advantages count. No KL penalty.
@@ -196,6 +197,16 @@ REAL = replace(
     surrogate=slot(real, tau=0.5),
     kl_coef=0.0,
     source="Rewards as labels (arXiv:2602.05630)",
+)
+
+# A square: the log-ratios of a group are fitted to its rewards. No KL penalty: the square has one in it.
+GVPO = replace(
+    GRPO,
+    advantage=slot(group_centered),
+    level=sequence_sum_level,
+    surrogate=slot(gvpo, beta=0.1),
+    kl_coef=0.0,
+    source="Zhang et al. 2025, Group variance policy optimization (arXiv:2504.19599)",
 )
 
 # ---- a divergence for a trust region -------------------------------------------------------------

@@ -11,7 +11,6 @@ from grpo_ref.surrogates.chapter import (
     top_kl_movers,
     top_movers,
 )
-from grpo_ref.surrogates.classified import real
 from grpo_ref.surrogates.clip import clipped, dual_clipped, geometric_mean_clipped, two_sided_clipped
 from grpo_ref.surrogates.covariance import clip_cov, clip_cov_eligible, kl_cov
 from grpo_ref.surrogates.detached import cispo, gspo_token, rollout_is, topr, vespo
@@ -22,5 +21,6 @@ from grpo_ref.surrogates.divergence import (
     dppo_top_tv,
     dppo_tv,
 )
+from grpo_ref.surrogates.grouped import gvpo, real
 from grpo_ref.surrogates.plain import importance_weighted, reinforce, squared_ratio
 from grpo_ref.surrogates.soft import sapo

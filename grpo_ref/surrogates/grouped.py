@@ -1,7 +1,46 @@
-"""A surrogate that classifies the completions of a group: only the signs of the advantages count."""
+"""Surrogates that compare the log-ratios of a group's completions with one another: REAL and GVPO."""
 
 from grpo_ref.arrays import GROUP, TOKENS, Array, array_namespace, at_least, is_set, masked_mean, where_mask
 from grpo_ref.types import Term
+
+
+def gvpo(log_ratio: Array, advantages: Array, mask: Array, *, beta: float = 0.1) -> Term:
+    """Fit the differences of the log-ratios in a group to the differences of the rewards: GVPO.
+
+        loss = 1/P Σ_groups 1/(G-1) Σᵢ ½ eᵢ²,   eᵢ = β (zᵢ - mean(z)) - Aᵢ,   z = log πθ(o) - log πold(o)
+
+    The loss is 0 where πθ is proportional to πold exp(r/β): the solution of the reward less β times the KL to
+    the old policy. On-policy z is 0, and the gradient is β times that of RLOO. Later, a completion that has
+    gained what its reward asks for pushes no further. Completions without tokens do not count. The value is
+    scaled so that its mean over all completions is minus the loss.
+
+    Args:
+      log_ratio: (P, G, T) after `sequence_sum_level`, in nats.
+      advantages: broadcastable to (P, G, T), one per completion: the reward minus the group's mean, not
+        divided by a standard deviation.
+      mask: (P, G, T) 1 on completion tokens.
+      beta: β > 0, weight of the KL; gvpo_beta in verl-recipe, 0.1 there.
+
+    Returns:
+      Term of two (P, G, T) arrays, for weights that average over a completion's tokens, then over
+      completions.
+
+    Raises:
+      ValueError: if beta is not positive.
+
+    Zhang et al. 2025, Group variance policy optimization (arXiv:2504.19599); verl-recipe
+    `compute_policy_loss_gvpo`.
+    """
+    if not beta > 0.0:
+        raise ValueError(f"beta: expected a number > 0, got {beta}")
+    xp = array_namespace(log_ratio, advantages, mask)
+    nothing = xp.zeros_like(log_ratio)
+    z, wanted = (masked_mean(x + nothing, mask, axis=TOKENS, keepdims=True) for x in (log_ratio, advantages))
+    present = xp.astype(xp.any(is_set(mask), axis=TOKENS, keepdims=True), z.dtype)
+    error = beta * (z - masked_mean(z, present, axis=GROUP, keepdims=True)) - wanted
+    scale = mask.shape[GROUP] / at_least(xp.sum(present, axis=GROUP, keepdims=True) - 1.0, 1.0)
+    slope = -scale * beta * (error - masked_mean(error, present, axis=GROUP, keepdims=True))
+    return Term(value=-0.5 * scale * error**2 + nothing, slope=where_mask(mask, slope + nothing))
 
 
 def real(log_ratio: Array, advantages: Array, mask: Array, correction: Array, *, tau: float = 0.5) -> Term:
