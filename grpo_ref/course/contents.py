@@ -69,6 +69,7 @@ _LISTED = (
     Exercise("kl/k3_slope", "medium", 2),
     Exercise("kl/normalized_kl", "medium", 2),
     Exercise("kl/expected_gradient", "medium", 2),
+    Exercise("kl/distillation", "medium", 2),
     Exercise("aggregation/completion_mask", "easy", 1),
     Exercise("aggregation/token_mean", "easy", 1),
     Exercise("aggregation/sequence_mean", "easy", 1),
