@@ -67,7 +67,7 @@ def _reference(
     )
 
 
-def _of(combine: Any = None, log_ratio: Any = None, hide: Any = None) -> Function:
+def _answer(combine: Any = None, log_ratio: Any = None, hide: Any = None) -> Function:
     """Return an answer with another log-ratio, another sum of both parts, or another treatment of the padding."""
 
     def answer(
@@ -282,61 +282,63 @@ PROBLEM = Problem(
         changing_inputs(_reference),
         Mutant(
             "student minus teacher",
-            _of(log_ratio=lambda s, t, limit: np.clip(s - t, -limit, limit)),
+            _answer(log_ratio=lambda s, t, limit: np.clip(s - t, -limit, limit)),
             "The log-ratio has the wrong sign: the student would flee from its teacher.",
         ),
         Mutant(
             "subtracted",
-            _of(combine=lambda a, d, c, m: a - c * d),
+            _answer(combine=lambda a, d, c, m: a - c * d),
             "coef d is subtracted; it is added.",
         ),
         Mutant(
             "probabilities for logarithms",
-            _of(log_ratio=lambda s, t, limit: np.clip(np.exp(t) - np.exp(s), -limit, limit)),
+            _answer(log_ratio=lambda s, t, limit: np.clip(np.exp(t) - np.exp(s), -limit, limit)),
             "This is the difference of the probabilities, not of their logarithms.",
         ),
         Mutant(
             "the ratio",
-            _of(log_ratio=lambda s, t, limit: np.clip(np.exp(np.clip(t - s, -700, 700)), -limit, limit)),
+            _answer(log_ratio=lambda s, t, limit: np.clip(np.exp(np.clip(t - s, -700, 700)), -limit, limit)),
             "This is the ratio of the probabilities, not its logarithm.",
         ),
         Mutant(
             "absolute",
-            _of(log_ratio=lambda s, t, limit: np.clip(abs(t - s), -limit, limit)),
+            _answer(log_ratio=lambda s, t, limit: np.clip(abs(t - s), -limit, limit)),
             "The sign of the log-ratio is lost.",
         ),
         Mutant(
             "negative part alone",
-            _of(log_ratio=lambda s, t, limit: np.clip(t - s, -limit, 0.0)),
+            _answer(log_ratio=lambda s, t, limit: np.clip(t - s, -limit, 0.0)),
             "Only tokens that the teacher finds less likely count.",
         ),
         Mutant(
             "positive part alone",
-            _of(log_ratio=lambda s, t, limit: np.clip(t - s, 0.0, limit)),
+            _answer(log_ratio=lambda s, t, limit: np.clip(t - s, 0.0, limit)),
             "Only tokens that the teacher finds more likely count.",
         ),
         Mutant(
             "no limit",
-            _of(log_ratio=lambda s, t, limit: t - s),
+            _answer(log_ratio=lambda s, t, limit: t - s),
             "The log-ratio is not limited.",
         ),
         Mutant(
             "limited above alone",
-            _of(log_ratio=lambda s, t, limit: np.minimum(t - s, limit)),
+            _answer(log_ratio=lambda s, t, limit: np.minimum(t - s, limit)),
             "The log-ratio is not limited below.",
         ),
         Mutant(
             "limited below alone",
-            _of(log_ratio=lambda s, t, limit: np.maximum(t - s, -limit)),
+            _answer(log_ratio=lambda s, t, limit: np.maximum(t - s, -limit)),
             "The log-ratio is not limited above.",
         ),
         Mutant(
             "dropped beyond the limit",
-            _of(log_ratio=lambda s, t, limit: np.where(abs(t - s) > limit, 0.0, t - s)),
+            _answer(log_ratio=lambda s, t, limit: np.where(abs(t - s) > limit, 0.0, t - s)),
             "A log-ratio beyond the limit becomes 0; it becomes the limit.",
         ),
         Mutant(
-            "limit fixed", _of(log_ratio=lambda s, t, limit: np.clip(t - s, -5.0, 5.0)), "limit is not used."
+            "limit fixed",
+            _answer(log_ratio=lambda s, t, limit: np.clip(t - s, -5.0, 5.0)),
+            "limit is not used.",
         ),
         Mutant(
             "the sum is limited",
@@ -350,62 +352,62 @@ PROBLEM = Problem(
         ),
         Mutant(
             "log-probabilities limited",
-            _of(log_ratio=lambda s, t, limit: np.clip(t, -limit, limit) - np.clip(s, -limit, limit)),
+            _answer(log_ratio=lambda s, t, limit: np.clip(t, -limit, limit) - np.clip(s, -limit, limit)),
             "Each log-probability is limited by itself; the limit belongs to their difference.",
         ),
         Mutant(
             "the teacher alone",
-            _of(combine=lambda a, d, c, m: c * d),
-            "The advantages from the rewards are left out.",
+            _answer(combine=lambda a, d, c, m: c * d),
+            "The advantages from the rewards are omitted.",
         ),
         Mutant(
-            "coef left out",
-            _of(combine=lambda a, d, c, m: a + d),
+            "coef not used",
+            _answer(combine=lambda a, d, c, m: a + d),
             "coef is not used.",
         ),
         Mutant(
             "everything weighted",
-            _of(combine=lambda a, d, c, m: c * (a + d)),
+            _answer(combine=lambda a, d, c, m: c * (a + d)),
             "coef multiplies the advantages from the rewards too.",
         ),
         Mutant(
             "a mixture",
-            _of(combine=lambda a, d, c, m: (1.0 - c) * a + c * d),
+            _answer(combine=lambda a, d, c, m: (1.0 - c) * a + c * d),
             "The advantages from the rewards are weighted by 1 - coef; their weight is 1.",
         ),
         Mutant(
             "a product",
-            _of(combine=lambda a, d, c, m: a * (1.0 + c * d)),
+            _answer(combine=lambda a, d, c, m: a * (1.0 + c * d)),
             "The teacher multiplies the advantages; it is added.",
         ),
         Mutant(
             "mean over the completion",
-            _of(combine=lambda a, d, c, m: a + c * _mean_over(d, m)),
+            _answer(combine=lambda a, d, c, m: a + c * _mean_over(d, m)),
             "All tokens of a completion get the mean of its log-ratios; each token has its own.",
         ),
         Mutant(
             "sum over the completion",
-            _of(combine=lambda a, d, c, m: a + c * np.where(m, d, 0.0).sum(-1, keepdims=True)),
+            _answer(combine=lambda a, d, c, m: a + c * np.where(m, d, 0.0).sum(-1, keepdims=True)),
             "All tokens of a completion get the sum of its log-ratios; each token has its own.",
         ),
         Mutant(
             "tokens to come",
-            _of(combine=lambda a, d, c, m: a + c * _to_come(d, m)),
+            _answer(combine=lambda a, d, c, m: a + c * _to_come(d, m)),
             "The log-ratios of later tokens are added; a token has its own alone.",
         ),
         Mutant(
             "advantage spread over the tokens",
-            _of(combine=lambda a, d, c, m: a / np.maximum(m.sum(-1, keepdims=True), 1) + c * d),
+            _answer(combine=lambda a, d, c, m: a / np.maximum(m.sum(-1, keepdims=True), 1) + c * d),
             "The advantage of the completion is divided among its tokens; each token has all of it.",
         ),
         Mutant(
             "centered",
-            _of(combine=lambda a, d, c, m: a + c * (d - _mean_over(d, m))),
+            _answer(combine=lambda a, d, c, m: a + c * (d - _mean_over(d, m))),
             "The mean of the completion's log-ratios is subtracted.",
         ),
         Mutant(
             "advantages on the padding",
-            _of(hide=lambda x, m: x),
+            _answer(hide=lambda x, m: x),
             "The padding gets an advantage; it is 0 there.",
         ),
         Mutant(
@@ -415,7 +417,7 @@ PROBLEM = Problem(
         ),
         Mutant(
             "mask turned round",
-            lambda a, s, t, mask, coef=1.0, limit=5.0: _of(hide=lambda x, m: np.where(m, 0.0, x))(
+            lambda a, s, t, mask, coef=1.0, limit=5.0: _answer(hide=lambda x, m: np.where(m, 0.0, x))(
                 a, s, t, mask, coef, limit
             ),
             "The tokens get 0 and the padding gets the advantage.",
@@ -423,5 +425,5 @@ PROBLEM = Problem(
         Mutant("128 tokens at most", _of_size(128, 1), "Tokens from some place on get 0."),
         Mutant("128 completions at most", _of_size(128, 0), "Completions from some place on get 0."),
     ),
-    others={"in the steps of the statement": _of()},
+    others={"in the steps of the statement": _answer()},
 )
