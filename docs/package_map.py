@@ -17,7 +17,7 @@ LAYERS = """
     rewards filters advantages surrogates penalties aggregation corrections metrics diversity
     recipes
     validation
-    loss
+    loss micro_batches
     learning
     tasks fast history
     training
