@@ -11,6 +11,7 @@ from grpo_ref.advantages import raw_rewards
 from grpo_ref.aggregation import sequence_mean_token_mean
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import roll
+from grpo_ref.explain.dialects.common.kernels import turn_token_mean, turn_token_sum
 from grpo_ref.explain.dialects.roll.kernels import (
     admitted,
     limited_turns,
@@ -24,8 +25,6 @@ from grpo_ref.explain.dialects.roll.kernels import (
     token_returns,
     token_returns_with_penalty,
     turn_scores,
-    turn_token_mean,
-    turn_token_sum,
 )
 from grpo_ref.explain.trap import sprung
 from grpo_ref.recipes import slot

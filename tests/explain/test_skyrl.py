@@ -62,6 +62,14 @@ PARTS = {
         {"loss_reduction": "sequence_mean"},
         {"aggregate": BY_COMPLETION, "penalty_aggregate": "None"},
     ),
+    "turns as sequences": (
+        {"generator.step_wise_trajectories": True},
+        {"aggregate": "token_mean", "penalty_aggregate": "turn_token_mean"},
+    ),
+    "a mean over turns as sequences": (
+        {"generator.step_wise_trajectories": True, "loss_reduction": "sequence_mean"},
+        {"aggregate": "turn_token_mean", "penalty_aggregate": "None"},
+    ),
     "an average over micro-batches": (
         {"loss_reduction": "token_mean_legacy", "micro_train_batch_size_per_gpu": 4},
         {"aggregate": "micro_batch_token_mean(rows=4)"},
@@ -128,7 +136,22 @@ REFUSED = {
     ),
     "a loss that turns around": ({"use_tis": True}, "It is -1.0, which cannot be meant"),
     "copies of groups": ({"dynamic_sampling.type": "replace"}, "replace cannot be expressed here"),
-    "turns": ({"generator.step_wise_trajectories": True}, "Each turn becomes a sequence of its own"),
+    "turns of the ratio of a sequence": (
+        {"generator.step_wise_trajectories": True, "policy_loss_type": "gspo"},
+        "each turn is a sequence of its own for policy_loss_type=gspo",
+    ),
+    "turns and returns": (
+        {"generator.step_wise_trajectories": True, "advantage_estimator": "reinforce++"},
+        "advantage_estimator: SkyRL refuses reinforce++ with step_wise_trajectories",
+    ),
+    "turns and micro-batches": (
+        {"generator.step_wise_trajectories": True, "loss_reduction": "token_mean_legacy"},
+        "loss_reduction: SkyRL refuses token_mean_legacy with step_wise_trajectories",
+    ),
+    "turns and a penalty for length": (
+        {"generator.step_wise_trajectories": True, "overlong_buffer_len": 64},
+        "the overlong penalty would be that of the last turn",
+    ),
     "masked out and normalized": (
         {"zero_variance_filter": True, "advantage_batch_normalize": True},
         "still counts in that normalization",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from grpo_ref.explain.dialect import NotExpressed
 from grpo_ref.explain.dialects.skyrl import DIALECT
 from grpo_ref.explain.trap import sprung
 
@@ -142,6 +143,13 @@ INVENTED = [
     "generator.inference_engine.foo",
     "environment.foo",
 ]
+
+
+def test_turns_as_sequences_are_not_expressed_before_their_source_was_read():
+    for month in ("2025-08", "2026-07"):
+        with pytest.raises(NotExpressed, match="each turn becomes a sequence of its own"):
+            DIALECT.at(month).recipe(step_wise_trajectories=True)
+    assert DIALECT.recipe(step_wise_trajectories=True)
 
 
 def test_only_keys_that_skyrl_has_are_known():

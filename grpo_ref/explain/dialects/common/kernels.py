@@ -40,3 +40,43 @@ def returned_with_penalty(
     apart = places[:, None] - places[None, :]
     discounts = xp.where(apart >= 0, gamma ** xp.astype(at_least(apart, 0), gains.dtype), 0.0)
     return whiten(xp.matmul(gains, discounts), mask, ddof=1, eps=1e-8)
+
+
+def turn_token_mean(mask: Array) -> Array:
+    """Mean over the tokens of each turn, then over all turns of the batch.
+
+        W = m / (n |turn|),    n turns in the batch
+
+    A turn is an unbroken segment of the mask: the environment's tokens lie between two turns.
+
+    Args:
+      mask: (P, G, T) 1 on the policy's tokens.
+
+    Returns:
+      (P, G, T) weights.
+
+    ROLL "seq-mean-token-mean" and SkyRL "sequence_mean", where a turn is a sample.
+    """
+    xp = array_namespace(mask)
+    gaps = xp.cumulative_sum(xp.astype(~is_set(mask), xp.int64), axis=TOKENS)
+    together = (gaps[..., :, None] == gaps[..., None, :]) & is_set(mask)[..., None, :]
+    return turn_token_sum(mask) / at_least(xp.sum(xp.astype(together, mask.dtype), axis=TOKENS), 1.0)
+
+
+def turn_token_sum(mask: Array) -> Array:
+    """Sum over the tokens of each turn, then the mean over all turns of the batch.
+
+        W = m / n,    n turns in the batch
+
+    Args:
+      mask: (P, G, T) 1 on the policy's tokens; a turn is an unbroken segment of it.
+
+    Returns:
+      (P, G, T) weights.
+
+    ROLL "seq-mean-token-sum", where a turn is a sample.
+    """
+    xp = array_namespace(mask)
+    present = xp.astype(is_set(mask), mask.dtype)
+    starts = xp.concat([present[..., :1], at_least(present[..., 1:] - present[..., :-1], 0.0)], axis=TOKENS)
+    return mask / at_least(xp.sum(starts, axis=(-3, -2, -1), keepdims=True), 1.0)

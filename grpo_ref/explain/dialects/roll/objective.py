@@ -23,6 +23,7 @@ from grpo_ref.corrections import truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.common.averages import whole_step
+from grpo_ref.explain.dialects.common.kernels import turn_token_mean, turn_token_sum
 from grpo_ref.explain.dialects.roll.kernels import (
     EPS,
     admitted,
@@ -37,8 +38,6 @@ from grpo_ref.explain.dialects.roll.kernels import (
     token_returns,
     token_returns_with_penalty,
     turn_scores,
-    turn_token_mean,
-    turn_token_sum,
 )
 from grpo_ref.explain.dialects.roll.phrases import PHRASES
 from grpo_ref.explain.dialects.roll.refusals import (

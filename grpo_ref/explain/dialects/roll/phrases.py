@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from grpo_ref.explain.dialects.common.kernels import turn_token_mean, turn_token_sum
 from grpo_ref.explain.dialects.roll.kernels import (
     Norms,
     admitted,
@@ -16,8 +17,6 @@ from grpo_ref.explain.dialects.roll.kernels import (
     token_returns,
     token_returns_with_penalty,
     turn_scores,
-    turn_token_mean,
-    turn_token_sum,
 )
 from grpo_ref.explain.phrases import Kernel, Phrase
 

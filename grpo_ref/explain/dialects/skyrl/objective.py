@@ -8,7 +8,7 @@ from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_m
 from grpo_ref.corrections import indicator, truncated, without_outliers
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
-from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
+from grpo_ref.explain.dialects.common.kernels import returned_with_penalty, turn_token_mean
 from grpo_ref.explain.dialects.skyrl.kernels import (
     FORMS,
     cispo_against_sampler,
@@ -135,6 +135,7 @@ def _aggregate(s: Settings) -> Slot:
     legacy = slot(micro_batch_token_mean, rows=s.micro_train_batch_size_per_gpu)
     known |= {"token_mean_legacy": legacy} if "token_mean_legacy" in known else {}
     known |= {"token_mean": legacy} if s.token_mean_is_of_micro_batches else {}
+    known |= {"sequence_mean": slot(turn_token_mean)} if s.step_wise_trajectories else {}
     aggregate: Slot = one_of("loss_reduction", s.loss_reduction, known)
     return aggregate
 
@@ -142,7 +143,8 @@ def _aggregate(s: Settings) -> Slot:
 def _penalty_aggregate(s: Settings) -> Slot | None:
     """Return the average of the penalty, which is per completion for any loss."""
     own = _has_penalty(s) and s.loss_reduction != "sequence_mean"
-    return AGGREGATES["sequence_mean"] if own else None
+    per_sequence = slot(turn_token_mean) if s.step_wise_trajectories else AGGREGATES["sequence_mean"]
+    return per_sequence if own else None
 
 
 def _has_penalty(s: Settings) -> bool:

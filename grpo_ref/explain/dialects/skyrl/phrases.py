@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
+from grpo_ref.explain.dialects.common.kernels import returned_with_penalty, turn_token_mean
 from grpo_ref.explain.dialects.skyrl.kernels import (
     cispo_against_sampler,
     clip_cov_of_scaled,
@@ -44,6 +44,7 @@ PHRASES: Mapping[Kernel, Phrase] = {
     normalized_with_padding: PADDED,
     normalized_with_padding_after_penalty: PADDED,
     # aggregations
+    turn_token_mean: "token mean within each turn, then mean over turns",
     prompt_mean: "mean over the tokens of each prompt, then mean over prompts",
     micro_batch_token_mean: "mean over the tokens of every {rows} completions, then mean over these",
     # rewards and filters

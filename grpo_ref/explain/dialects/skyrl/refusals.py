@@ -32,6 +32,8 @@ def check(settings: Mapping[str, Any]) -> None:
     _check_rewards(settings)
     _check_corrections(settings)
     _check_masks(settings)
+    if settings["step_wise_trajectories"]:
+        _check_turns(settings)
 
 
 def check_run(settings: Mapping[str, Any]) -> None:
@@ -125,6 +127,34 @@ def _check_corrections(settings: Mapping[str, Any]) -> None:
         "tis_imp_ratio_cap: with use_tis every weight would be limited to it, and a negative one turns the"
         f" loss around. It is {settings['tis_imp_ratio_cap']}, which cannot be meant.",
     )
+
+
+BY_SEQUENCE = {
+    "policy_loss_type": ("gspo", *UNCORRECTED),
+    "loss_reduction": ("seq_mean_token_sum_norm",),
+    "sequence_mask_metric": ("product", "geometric"),
+    "tis_ratio_type": ("sequence",),
+    "dynamic_sampling.type": ("filter", "replace"),
+    "fully_async.enabled": (True,),
+    **dict.fromkeys(("zero_variance_filter", "apply_overlong_filtering", "zero_reward_on_non_stop"), (True,)),
+    **dict.fromkeys(("use_kl_in_reward", "advantage_batch_normalize"), (True,)),
+}
+"""Settings that look at sequences, which step_wise_trajectories makes of turns."""
+
+
+def _check_turns(settings: Mapping[str, Any]) -> None:
+    """Check settings that SkyRL refuses, or that cannot be expressed here, if every turn is a sequence."""
+    key = "step_wise_trajectories"
+    if not settings["turns_are_described"]:
+        why = "each turn becomes a sequence of its own, with the advantage of the last one of its trajectory"
+        raise NotExpressed(key, True, why)
+    for name, value in (("advantage_estimator", "reinforce++"), ("loss_reduction", "token_mean_legacy")):
+        expect(settings[name] != value, f"{name}: SkyRL refuses {value} with step_wise_trajectories")
+    for name, values in BY_SEQUENCE.items():
+        if settings[name] in values:
+            raise NotExpressed(key, True, f"each turn is a sequence of its own for {name}={settings[name]}")
+    if settings["overlong_buffer_len"] is not None or settings["overlong_buffer_penalty_factor"] is not None:
+        raise NotExpressed(key, True, "the overlong penalty would be that of the last turn")
 
 
 def _check_masks(settings: Mapping[str, Any]) -> None:

@@ -230,6 +230,16 @@ TRAPS = (
         _algorithm(grpo_norm_by_std=False),
     ),
     Trap(
+        "step_wise_trajectories ignores the rewards of all turns but the last",
+        lambda s, given: s.step_wise_trajectories,
+        "With step_wise_trajectories the advantage of a trajectory is computed from the reward of its last turn, and"
+        " all its turns get it. The rewards that the environment gives for earlier turns have no effect. Without"
+        " step_wise_trajectories they are summed. Let the environment return the whole reward in the last turn.",
+        "SkyRL trainer.py, compute_advantages_and_returns",
+        {"generator.step_wise_trajectories": True},
+        {"generator.step_wise_trajectories": False},
+    ),
+    Trap(
         "kl_ctrl does not change a penalty in the loss",
         lambda s, given: s["kl_ctrl.type"] == "adaptive" and s.use_kl_loss,
         "kl_ctrl changes only the weight of a penalty in the reward. In the loss the weight is always"
