@@ -25,7 +25,7 @@ from grpo_ref.course.contents import OURS
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.learning.curves import METRICS
-from grpo_ref.recipes import CATALOG, CHAPTER, Recipe
+from grpo_ref.recipes import CATALOG, TEXTBOOK_FORMS, Recipe
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -45,13 +45,13 @@ def summary_of(value: object) -> str:
 
 
 def recipes() -> str:
-    """Return the table of the recipes from papers."""
+    """Return the table of the recipes of papers and trainers."""
     return _recipes(CATALOG)
 
 
-def chapter() -> str:
-    """Return the table of the recipes from the book chapter."""
-    return _recipes(CHAPTER)
+def textbook_forms() -> str:
+    """Return the table of the textbook forms."""
+    return _recipes(TEXTBOOK_FORMS)
 
 
 def _recipes(listed: dict[str, Recipe]) -> str:
@@ -235,7 +235,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     block.__name__: block
     for block in (
         recipes,
-        chapter,
+        textbook_forms,
         tasks,
         exercises,
         totals,

@@ -19,7 +19,7 @@ Compute a recipe's loss and its gradient from logits over a large vocabulary, bl
   token_log_probs          Return the log-probability of each sampled token.
 
 Recipes: an algorithm is a table of parts, and a variant is its difference from a known one.   (grpo_ref.recipes)
-  RECIPES    Every recipe by name, in the order of all tables: those of the papers, then those of the book chapter.
+  RECIPES    Every recipe by name, in the order of all tables: those of papers and trainers, then the textbook forms.
   Recipe     One algorithm as a table of parts, from the verifier's reward to the gradient.
   slot       A kernel and its settings as a part of a recipe.
   GRPO       Shao et al. 2024, DeepSeekMath, eq. 3 (arXiv:2402.03300)

@@ -528,7 +528,7 @@ def unlikely_under_reference(ref_log_probs: Array) -> Array:
 
         w = 1 - πref(t)
 
-    A book chapter (below) calls this Dr. GRPO. The Dr. GRPO paper has no such weights: it removes the std and
+    A part of a textbook form, `book_dr_grpo`. The Dr. GRPO paper has no such weights: it removes the std and
     the length, see `group_centered` and `fixed_length`.
 
     Args:
@@ -538,7 +538,7 @@ def unlikely_under_reference(ref_log_probs: Array) -> Array:
       (P, G, T) weights between 0 and 1.
 
     A book chapter on GRPO (2026, not public), sec. 7.5.4, under the name Dr. GRPO; see
-    `grpo_ref.recipes.chapter`.
+    `grpo_ref.recipes.textbook`.
     """
     return -array_namespace(ref_log_probs).expm1(ref_log_probs)
 

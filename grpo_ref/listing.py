@@ -25,6 +25,7 @@ class Listing(dict[str, Value]):
     Args:
       kind: what one of them is called, in a word.
       members: name -> the thing.
+      unlisted: names that the message for an unknown name does not list. They can be looked up and suggested.
 
     >>> metals = Listing("metal", {"gold": 79, "silver": 47})
     >>> metals["gold"]
@@ -34,9 +35,9 @@ class Listing(dict[str, Value]):
     grpo_ref.listing.UnknownName: no metal 'silber'; did you mean 'silver'?
     """
 
-    def __init__(self, kind: str, members: Mapping[str, Value]) -> None:
+    def __init__(self, kind: str, members: Mapping[str, Value], unlisted: Collection[str] = ()) -> None:
         super().__init__(members)
-        self.kind = kind
+        self.kind, self.unlisted = kind, frozenset(unlisted)
 
     def __missing__(self, name: object) -> Value:
         raise UnknownName(unknown(self.kind, name, self))
@@ -110,7 +111,17 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """
     if close := nearest(name, known):
         return f"no {kind} {name!r}; did you mean {close!r}?"
-    return f"no {kind} {name!r}; there are: {', '.join(known) or 'none'}"
+    return f"no {kind} {name!r}; there are: {', '.join(listed(known)) or 'none'}"
+
+
+def listed(known: Iterable[str]) -> list[str]:
+    """Return the known names, without the unlisted names of a `Listing`.
+
+    >>> listed(Listing("metal", {"gold": 79, "silver": 47}, unlisted=["silver"]))
+    ['gold']
+    """
+    unlisted = known.unlisted if isinstance(known, Listing) else frozenset()
+    return [name for name in known if name not in unlisted]
 
 
 def nearest(name: object, known: Iterable[str]) -> str | None:

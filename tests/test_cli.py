@@ -1,6 +1,7 @@
 """The command line, as a user meets it: help, errors, pipes."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ from student import ROOT
 
 from grpo_ref.cli import COMMANDS, main
 from grpo_ref.commands.recipes import as_markdown
-from grpo_ref.recipes import RECIPES
+from grpo_ref.recipes import CATALOG, RECIPES, TEXTBOOK_FORMS
 
 # A shell starts background jobs with Ctrl-C ignored; the program under test listens to it all the same.
 PROGRAM = [
@@ -131,3 +132,20 @@ def test_recipes_lists_every_recipe(run):
     assert all(name in table for name in RECIPES)
     assert run("recipes", "--markdown").output == as_markdown() + "\n"
     assert "mixed_groups" in run("recipes", "dapo").output
+    assert "gated_ratio" in run("recipes", "book_sapo").output
+
+
+@pytest.mark.parametrize("options", [(), ("--plain",), ("--markdown",)], ids=" ".join)
+def test_textbook_forms_come_last_under_their_heading(run, options):
+    before, after = run("recipes", *options).output.split("Textbook forms")
+    listed = re.compile(r"^[ |`]*(\w+)(?:` \||: |  )", re.M)  # a cell, "name:" or a column
+    assert [name for name in listed.findall(before) if name in RECIPES] == list(CATALOG)
+    assert [name for name in listed.findall(after) if name in RECIPES] == list(TEXTBOOK_FORMS)
+    assert "book_" not in before
+
+
+def test_the_message_for_an_unknown_recipe_does_not_list_textbook_forms(run):
+    text = run("recipes", "zzz").output
+    assert "Choose one of: grpo, dr_grpo," in text
+    assert "book_" not in text
+    assert "Did you mean 'book_sapo'?" in run("recipes", "book_sap").output

@@ -40,6 +40,14 @@ def test_an_unknown_name_is_said_in_words(name, said):
     assert str(error.value) == said
 
 
+def test_an_unlisted_name_is_found_and_suggested_but_not_listed():
+    metals = Listing("metal", {"gold": 79, "silver": 47}, unlisted=["silver"])
+    assert metals["silver"] == 47
+    assert list(metals) == ["gold", "silver"]
+    assert unknown("metal", "silber", metals) == "no metal 'silber'; did you mean 'silver'?"
+    assert unknown("metal", "tin", metals) == "no metal 'tin'; there are: gold"
+
+
 def test_a_listing_of_nothing_says_so():
     assert unknown("metal", "gold", []) == "no metal 'gold'; there are: none"
     assert nearest("gold", []) is None
@@ -49,6 +57,9 @@ def test_recipes_are_a_listing():
     assert RECIPES["grpo"] is GRPO
     with pytest.raises(KeyError, match=r"no recipe 'dap'; did you mean 'dapo'\?"):
         RECIPES["dap"]
+    with pytest.raises(KeyError) as error:
+        RECIPES["zzz"]
+    assert "book_" not in str(error.value)
 
 
 def test_a_lazy_listing_loads_what_is_looked_up():

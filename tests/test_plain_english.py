@@ -70,7 +70,7 @@ PROSE = {
     "is-no": ("12 is no multiple of 8.", "There is no bound, and it is no longer clipped."),
     "nobody": ("A constant that nobody chose.", "A constant without a reason."),
     "has-no-say": ("The token has no say.", "The token is ignored."),
-    "textbook": ("The textbook form of GRPO.", "A textbook on statistics."),
+    "textbook": ("The textbook version of GRPO.", "The textbook form of GRPO."),
     "a-training": ("The curves of a training, by update.", "The curves of a training run."),
     "in-a-trainers-words": ("In a trainer's words.", "In a trainer's configuration."),
     "where-to-go-on": ("Where to go on", "Where to go"),

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grpo_ref.recipes import RECIPES, Recipe, Slot, catalog, chapter
+from grpo_ref.recipes import RECIPES, Recipe, Slot, catalog, textbook
 from grpo_ref.render.maths import UnknownMaths, mathml
 from website.docstrings import formulas
 
@@ -76,7 +76,7 @@ class Definition(NamedTuple):
 def definitions() -> dict[str, Definition]:
     """Return the definition of each recipe, by name."""
     all_definitions = {}
-    for module in (catalog, chapter):
+    for module in (catalog, textbook):
         file = Path(str(module.__file__))
         source = file.read_text(encoding="utf-8")
         for node in ast.parse(source).body:

@@ -1,7 +1,9 @@
 """A page for each recipe, made from the code: changes, formulas, picture, learning curves and keys."""
 
+from collections.abc import Iterable
+
 from grpo_ref.plots import as_svg, surrogate_figure
-from grpo_ref.recipes import CATALOG, CHAPTER, RECIPES, Recipe
+from grpo_ref.recipes import CATALOG, RECIPES, TEXTBOOK_FORMS, Recipe
 from grpo_ref.tasks import TASKS
 from website.docstrings import cited
 from website.kept import of_each_recipe
@@ -16,7 +18,7 @@ from website.tree import ROOT, write
 
 
 def write_recipes(code: str, nearest: dict[str, Everywhere], learned: dict[str, Learned]) -> None:
-    """Write a page for each recipe, and the gallery.
+    """Write a page for each recipe, the gallery, and the list of the textbook forms.
 
     Args:
       code: hash of the code. A cached result is used only if its hash is the same.
@@ -28,6 +30,7 @@ def write_recipes(code: str, nearest: dict[str, Everywhere], learned: dict[str, 
         write(f"recipe/{name}-learning.svg", picture(learned, name, definitions()[name].parent))
         write(f"recipe/{name}.md", _page(name, nearest[name], learned))
     write("recipe/index.md", _gallery())
+    write("recipe/textbook_forms.md", _textbook_forms())
 
 
 def _drawn(name: str, code: str) -> str:
@@ -87,11 +90,11 @@ def _title(name: str) -> str:
     """Return the title of a recipe.
 
     >>> _title("dr_grpo"), _title("dapo"), _title("book_dapo")
-    ('Dr. GRPO', 'DAPO', 'DAPO, unpublished variant')
+    ('Dr. GRPO', 'DAPO', 'DAPO, textbook form')
     """
     common = name.removeprefix("book_")
     title = TITLES.get(common, common.upper())
-    return title if common == name else f"{title}, unpublished variant"
+    return title if common == name else f"{title}, textbook form"
 
 
 def _changes(name: str) -> str:
@@ -236,23 +239,43 @@ def chapter_of(exercise: str) -> str:
 
 
 def _gallery() -> str:
-    cards = [f"## {title}\n\n{_cards(recipes)}" for title, recipes in GROUPS.items()]
-    pages = "\n".join(RECIPES)
     head = "# Recipes\n\nAn algorithm is a table of parts. A variant replaces some parts of another recipe."
-    return "\n\n".join([head, *cards, f"```{{toctree}}\n:hidden:\n\n{pages}\n```", ""])
+    cards = "::::{grid} 1 1 2 2\n:gutter: 3\n\n" + "\n\n".join(map(_card, CATALOG)) + "\n::::"
+    last = (
+        "[Textbook forms](textbook_forms.md), which no paper or trainer computes, have a page of their own."
+    )
+    return "\n\n".join([head, cards, last, _pages([*CATALOG, "textbook_forms"])])
 
 
-GROUPS = {"Recipes of the papers": CATALOG, "Variants that were not published under these names": CHAPTER}
+def _textbook_forms() -> str:
+    rows = (f"| [{_title(name)}]({name}.md) | `{name}` | {_changed(name)} |" for name in TEXTBOOK_FORMS)
+    table = "\n".join(["| textbook form | recipe | difference |", "|---|---|---|", *rows])
+    return "\n\n".join([f"# Textbook forms\n\n{TEXTBOOK}", table, _pages(TEXTBOOK_FORMS)])
 
 
-def _cards(recipes: dict[str, Recipe]) -> str:
-    return "::::{grid} 1 1 2 2\n:gutter: 3\n\n" + "\n\n".join(map(_card, recipes)) + "\n::::"
+TEXTBOOK = (
+    "A book chapter on GRPO (2026, not public) prints some algorithms with formulas that differ from the"
+    " papers and from every trainer. The names of these recipes begin with `book_`. For real work, use"
+    " [the recipes of papers and trainers](index.md)."
+)
+
+
+def _pages(names: Iterable[str]) -> str:
+    """Return the hidden table of contents that puts pages into the navigation."""
+    lines = "\n".join(names)
+    return f"```{{toctree}}\n:hidden:\n\n{lines}\n```\n"
 
 
 def _card(name: str) -> str:
+    image = f":img-top: {name}.svg\n:img-alt: value and slope of {name}"
+    head = f":::{{grid-item-card}} {_title(name)}\n:link: {name}\n:link-type: doc\n{image}"
+    return f"{head}\n\n{_changed(name)}\n:::"
+
+
+def _changed(name: str) -> str:
+    """Return a sentence on the parts that differ from those of the parent."""
     parent = definitions()[name].parent
     changes = RECIPES[name].differences(RECIPES[parent]) if parent else {}
-    changed = f"Changes {_title(parent)}: {', '.join(changes)}."
-    summary = changed if parent else "Not derived from another recipe."
-    image = f":img-top: {name}.svg\n:img-alt: value and slope of {name}"
-    return f":::{{grid-item-card}} {_title(name)}\n:link: {name}\n:link-type: doc\n{image}\n\n{summary}\n:::"
+    return (
+        f"Changes {_title(parent)}: {', '.join(changes)}." if parent else "Not derived from another recipe."
+    )

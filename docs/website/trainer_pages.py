@@ -13,7 +13,7 @@ from grpo_ref.explain.dialect import Dialect, flat
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.trap import Trap
 from grpo_ref.explain.yaml_values import as_yaml
-from grpo_ref.recipes import Slot
+from grpo_ref.recipes import CATALOG, Slot
 from website.docstrings import cited
 from website.key_table import aliases, key_table, keys_beyond
 from website.places import to_kernel
@@ -124,6 +124,7 @@ def _recipes(name: str, nearest: dict[str, Everywhere]) -> str:
     rows = (
         f"| [{recipe}](../recipe/{recipe}.md) | {keys(each[name])} | {_difference(recipe, name, each)} |"
         for recipe, each in nearest.items()
+        if recipe in CATALOG
     )
     table = "\n".join(["| recipe | keys | differences |", "|---|---|---|", *rows])
     return f"## Recipes\n\n{RECIPES_ABOUT}\n\n:::{{div}} wide\n{table}\n:::"
@@ -249,6 +250,7 @@ def _compared(nearest: dict[str, Everywhere]) -> str:
     rows = (
         " | ".join([f"| [{recipe}](../recipe/{recipe}.md)", *(_cell(recipe, name, each) for name in each)])
         for recipe, each in nearest.items()
+        if recipe in CATALOG
     )
     head = [f"| recipe | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     return ":::{div} sortable compared\n" + "\n".join([*head, *rows]) + "\n:::"

@@ -1,6 +1,6 @@
 """`grpo-ref recipes`: list the algorithms by their differences from GRPO."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -9,11 +9,13 @@ from grpo_ref.render.choices import Name
 from grpo_ref.render.output import columns, plain_option
 
 BASE = "grpo"
+HEADING = "Textbook forms, which papers and trainers do not compute"
+"""Heading of the recipes that come last."""
 
 
 @click.command("recipes", epilog="Example:  grpo-ref recipes dapo")
 @click.argument("name", type=Name("recipe", lambda: grpo_ref.RECIPES), required=False)
-@click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
+@click.option("--markdown", is_flag=True, help="Print the tables as Markdown.")
 @plain_option
 def command(name: str | None, markdown: bool, plain: bool) -> None:
     """List the algorithms by their differences from GRPO, or show every part of one of them."""
@@ -24,28 +26,42 @@ def command(name: str | None, markdown: bool, plain: bool) -> None:
     elif markdown:
         click.echo(as_markdown())
     elif plain:
-        click.echo("\n".join(f"{name}: {text}." for name, text in _descriptions()))
+        click.echo(_as_lines())
     else:
         click.echo(_as_list(), nl=False)
 
 
 def as_markdown() -> str:
-    """Return the algorithms as a table in Markdown."""
-    listed = grpo_ref.RECIPES.items()
-    rows = [f"| `{name}` | {_difference(name, recipe)} | {recipe.source} |" for name, recipe in listed]
-    return "\n".join(["| recipe | what it is | source |", "|---|---|---|", *rows])
+    """Return the algorithms as a table in Markdown, and the textbook forms as another one below it."""
+    tables = [
+        [f"| `{name}` | {_difference(name, recipe)} | {recipe.source} |" for name, recipe in recipes.items()]
+        for recipes in (grpo_ref.recipes.CATALOG, grpo_ref.recipes.TEXTBOOK_FORMS)
+    ]
+    head = ["| recipe | what it is | source |", "|---|---|---|"]
+    return "\n".join([*head, *tables[0], "", f"## {HEADING}", "", *head, *tables[1]])
+
+
+def _as_lines() -> str:
+    """Return the algorithms as text without columns, with the textbook forms below their heading."""
+    catalog, textbook = (
+        [f"{name}: {text}." for name, text in _descriptions(recipes)]
+        for recipes in (grpo_ref.recipes.CATALOG, grpo_ref.recipes.TEXTBOOK_FORMS)
+    )
+    return "\n".join([*catalog, f"{HEADING}:", *textbook])
 
 
 def _as_list() -> str:
-    """Return the list of the algorithms, as wide as the terminal."""
+    """Return the list of the algorithms, as wide as the terminal, with the textbook forms at the end."""
     formatter = click.HelpFormatter(width=columns())
-    formatter.write_dl(list(_descriptions()))
+    formatter.write_dl(list(_descriptions(grpo_ref.recipes.CATALOG)))
+    with formatter.section(HEADING):
+        formatter.write_dl(list(_descriptions(grpo_ref.recipes.TEXTBOOK_FORMS)))
     return formatter.getvalue()
 
 
-def _descriptions() -> Iterator[tuple[str, str]]:
+def _descriptions(recipes: Mapping[str, "grpo_ref.Recipe"]) -> Iterator[tuple[str, str]]:
     """Generate each name with its differences from GRPO and its source."""
-    for name, recipe in grpo_ref.RECIPES.items():
+    for name, recipe in recipes.items():
         yield name, f"{_difference(name, recipe).replace('`', '')}. {recipe.source}"
 
 

@@ -3,7 +3,7 @@
 from types import ModuleType
 
 from grpo_ref.listing import Listing
-from grpo_ref.recipes import catalog, chapter
+from grpo_ref.recipes import catalog, textbook
 from grpo_ref.recipes.catalog import (
     CISPO,
     CLIP_COV,
@@ -54,7 +54,8 @@ from grpo_ref.recipes.catalog import (
     TWO_GRPO,
     VESPO,
 )
-from grpo_ref.recipes.chapter import (
+from grpo_ref.recipes.recipe import Recipe, Slot, slot
+from grpo_ref.recipes.textbook import (
     BOOK_CISPO,
     BOOK_DAPO,
     BOOK_DPPO_KL,
@@ -68,12 +69,11 @@ from grpo_ref.recipes.chapter import (
     BOOK_SAPO,
     BOOK_VESPO,
 )
-from grpo_ref.recipes.recipe import Recipe, Slot, slot
 
 __all__ = [
     "RECIPES",
     "CATALOG",
-    "CHAPTER",
+    "TEXTBOOK_FORMS",
     "Recipe",
     "Slot",
     "slot",
@@ -146,10 +146,10 @@ def _recipes_of(module: ModuleType) -> dict[str, Recipe]:
 
 
 CATALOG = Listing("recipe", _recipes_of(catalog))
-"""The algorithms of the papers by name."""
+"""The algorithms of papers and trainers by name. Menus, galleries and messages list these recipes."""
 
-CHAPTER = Listing("recipe", _recipes_of(chapter))
-"""The recipes of a book chapter on GRPO (2026, not public) by name: see `grpo_ref.recipes.chapter`."""
+TEXTBOOK_FORMS = Listing("recipe", _recipes_of(textbook))
+"""The textbook forms by name. Papers and trainers compute other formulas: see `grpo_ref.recipes.textbook`."""
 
-RECIPES = Listing("recipe", CATALOG | CHAPTER)
-"""Every recipe by name, in the order of all tables: those of the papers, then those of the book chapter."""
+RECIPES = Listing("recipe", CATALOG | TEXTBOOK_FORMS, unlisted=TEXTBOOK_FORMS)
+"""Every recipe by name, in the order of all tables: those of papers and trainers, then the textbook forms."""

@@ -14,7 +14,7 @@ from grpo_ref.learning.curves import Metrics
 from grpo_ref.learning.inactive_parts import idle_parts, lacks_contrast
 from grpo_ref.learning.state import Update
 from grpo_ref.learning.task import Task
-from grpo_ref.recipes import RECIPES, Recipe, slot
+from grpo_ref.recipes import CATALOG, RECIPES, Recipe, slot
 from grpo_ref.tasks import TASKS
 from grpo_ref.training import iter_train
 
@@ -47,12 +47,13 @@ class Training(NamedTuple):
 def choices() -> dict[str, Any]:
     """Return the choices: each task and recipe with its own settings, and the panels.
 
-    A recipe that distills from a teacher is not among the choices, since the page has no teacher.
+    A recipe that distills from a teacher is not among the choices, since the page has no teacher. Neither is
+    a textbook form.
     """
     tasks = {name: dict(build().settings) for name, build in TASKS.items()}
     recipes = {
         name: {"kl_coef": recipe.kl_coef, **{clip: _clip(recipe, clip) for clip in CLIP}}
-        for name, recipe in RECIPES.items()
+        for name, recipe in CATALOG.items()
         if not recipe.needs_teacher
     }
     return {"tasks": tasks, "recipes": recipes, "panels": PANELS}

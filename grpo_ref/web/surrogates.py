@@ -1,11 +1,14 @@
-"""The surrogates in a page: the value and the slope of each recipe's surrogate at a ratio."""
+"""The surrogates in a page: the value and the slope of each recipe's surrogate at a ratio.
+
+The page shows the recipes of papers and trainers, without the textbook forms.
+"""
 
 from typing import Any
 
 import numpy as np
 
 from grpo_ref.plots.one_token import surrogate_at
-from grpo_ref.recipes import RECIPES, Slot
+from grpo_ref.recipes import CATALOG, Slot
 from grpo_ref.surrogates import clip_cov, kl_cov
 
 LARGEST = 3.0
@@ -18,9 +21,9 @@ OF_A_BATCH = (clip_cov, kl_cov)
 
 def families() -> list[dict[str, Any]]:
     """Return every surrogate once, with its settings as text and the recipes that use it."""
-    texts = dict.fromkeys(str(recipe.surrogate) for recipe in RECIPES.values())
+    texts = dict.fromkeys(str(recipe.surrogate) for recipe in CATALOG.values())
     return [
-        {"surrogate": text, "recipes": [name for name, one in RECIPES.items() if str(one.surrogate) == text]}
+        {"surrogate": text, "recipes": [name for name, one in CATALOG.items() if str(one.surrogate) == text]}
         for text in texts
     ]
 
@@ -44,7 +47,7 @@ def curves(advantage: float) -> dict[str, Any]:
 
 
 def _parts() -> list[Slot]:
-    return [RECIPES[family["recipes"][0]].surrogate for family in families()]
+    return [CATALOG[family["recipes"][0]].surrogate for family in families()]
 
 
 def _curve_at(ratios: Any, part: Slot, advantage: float) -> dict[str, list[float]] | None:

@@ -11,7 +11,7 @@ from website.places import anchor_of
 from website.tree import PAGES
 
 from grpo_ref.explain.dialects import DIALECTS
-from grpo_ref.recipes import RECIPES
+from grpo_ref.recipes import CATALOG, RECIPES, TEXTBOOK_FORMS
 
 IN_STYLES = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
@@ -87,7 +87,16 @@ def test_trainer_has_a_page_with_its_keys_and_traps(site, name):
 
 def test_trainers_are_compared_by_every_recipe(site):
     links = site.pages[site.folder / "trainers/index.html"].links
-    assert {f"../recipe/{name}.html" for name in RECIPES} <= links
+    assert {f"../recipe/{name}.html" for name in CATALOG} <= links
+    assert not {f"../recipe/{name}.html" for name in TEXTBOOK_FORMS} & links
+
+
+def test_textbook_forms_have_a_page_of_their_own_and_no_card_in_the_gallery(site):
+    gallery = (site.folder / "recipe/index.html").read_text(encoding="utf-8")
+    cards = re.findall(r'class="sd-stretched-link[^>]*href="([^"#]+)', gallery)
+    assert sorted(set(cards)) == sorted(f"{name}.html" for name in CATALOG)
+    links = site.pages[site.folder / "recipe/textbook_forms.html"].links
+    assert {f"{name}.html" for name in TEXTBOOK_FORMS} <= links
 
 
 @pytest.mark.parametrize("name", ["group_normalized", "clipped", "k3", "token_mean"])

@@ -10,6 +10,7 @@ from in_page import LOADED, MINUTE, SCHEMES, WIDTHS, faults
 from grpo_ref import RECIPES, TASKS, config_for, iter_train, slot
 from grpo_ref.cli import main
 from grpo_ref.plots.one_token import surrogate_at
+from grpo_ref.recipes import CATALOG
 from grpo_ref.surrogates import clipped
 
 
@@ -70,8 +71,8 @@ def agree(page, ratio, advantage):
         "reading => document.getElementById('reading').textContent.startsWith(reading)", arg=reading
     )
     shown = rows(page)
-    assert list(sorted(shown)) == sorted(RECIPES)
-    for name, recipe in RECIPES.items():
+    assert list(sorted(shown)) == sorted(CATALOG)
+    for name, recipe in CATALOG.items():
         if shown[name] == ["–", "–"]:
             assert name in ("clip_cov", "kl_cov")
             continue

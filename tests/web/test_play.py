@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train, slot
+from grpo_ref.recipes import CATALOG
 from grpo_ref.surrogates import clipped
 from grpo_ref.web.play import PANELS, Runs, choices, training
 
@@ -108,8 +109,9 @@ def test_what_can_be_chosen():
     found = choices()
     assert list(found["tasks"]) == list(TASKS)
     assert found["tasks"]["bandit"]["group_size"] == 8
-    assert list(found["recipes"]) == [name for name, recipe in RECIPES.items() if not recipe.needs_teacher]
+    assert list(found["recipes"]) == [name for name, recipe in CATALOG.items() if not recipe.needs_teacher]
     assert "opd" not in found["recipes"]
+    assert not [name for name in found["recipes"] if name.startswith("book_")]
     assert found["recipes"]["dapo"] == {"kl_coef": 0.0, "clip_low": 0.2, "clip_high": 0.28}
     assert found["recipes"]["clip_cov"] == {"kl_coef": 0.0, "clip_low": 0.2, "clip_high": 0.2}
     assert found["recipes"]["sapo"] == {"kl_coef": 0.0, "clip_low": None, "clip_high": None}

@@ -25,7 +25,7 @@ from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DR_GRPO, GRPO, Recipe
-from grpo_ref.recipes.chapter import BOOK_DR_GRPO
+from grpo_ref.recipes.textbook import BOOK_DR_GRPO
 
 MARGIN = 0.02
 SIZES: Mapping[str, Any] = {"updates": 80, "prompts": 16, "group_size": 8}

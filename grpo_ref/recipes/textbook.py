@@ -1,4 +1,6 @@
-"""Recipes as a book chapter on GRPO (2026, not public) prints them, under separate names.
+"""Textbook forms: recipes as a book chapter on GRPO prints them, under names of their own.
+
+Papers and trainers compute other formulas under the common names. The chapter (2026) is not public.
 
 | recipe             | the chapter's name | difference from the algorithm of that name                       |
 |--------------------|--------------------|------------------------------------------------------------------|
@@ -15,8 +17,8 @@
 | `book_gdpo`        | GDPO               | omits the last normalization, over the batch                     |
 | `book_gopo`        | GOPO               | advantages from -1 to 1, not from -2 to 2                        |
 
-If you know an algorithm from the book chapter, you can see here how it differs from the published one. The
-names begin with `book_`, so that you do not confuse the two.
+The names begin with `book_`, so that you do not confuse a textbook form with the published algorithm. Use the
+recipes of `catalog.py` for real work.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""Variants that a book chapter on GRPO (2026, not public) prints under the names of known algorithms.
+"""Surrogates of the textbook forms: variants that a book chapter prints under the names of known algorithms.
 
-Papers and trainers compute something else under these names. So each variant has a separate name here, and
-its docstring says how it differs.
+Papers and trainers compute other formulas under these names. So each variant has a separate name here, and
+its docstring says how it differs. The chapter (2026) is not public.
 """
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, is_set
