@@ -56,8 +56,8 @@ def gigpo(
       (P, G, T), 0 where the turn id is -1.
 
     Raises:
-      ValueError: if gamma is out of range, ddof is not 0 or 1, eps is negative, a shape does not fit or a
-        turn id is too large.
+      ValueError: if gamma is out of range, ddof is not 0 or 1, eps is negative, a shape does not fit or, with
+        NumPy arrays, a turn id is too large.
 
     Feng et al. 2025, GiGPO, eq. 3 to 8 (arXiv:2505.10978). verl-agent and ROLL take the mean of the episodes
     over turns: `gigpo_over_turns`.
@@ -168,7 +168,8 @@ def mt_grpo(
       (P, G, T), 0 where the turn id is -1.
 
     Raises:
-      ValueError: if ddof is not 0 or 1, eps is negative, a shape does not fit or a turn id is too large.
+      ValueError: if ddof is not 0 or 1, eps is negative, a shape does not fit or, with NumPy arrays, a
+        turn id is too large.
 
     Zeng et al. 2025, MT-GRPO (arXiv:2505.11821), for any number of turns as in Atropos'
     `tool_use_turnlevel_advantage_server`. The authors' code differs: `mt_grpo_first_turn`.
