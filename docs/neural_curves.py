@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from rich.progress import track
 
-from grpo_ref import RECIPES, TASKS, Recipe, config_for, iter_train
+from grpo_ref import RECIPES, TASKS, Recipe, config_for, iter_train, slot
 from grpo_ref.files import replace_text
 from grpo_ref.learning.held_out import GREEDY, has_held_out, held_out_rates
 from grpo_ref.learning.policies.kinds import network_for
@@ -26,11 +26,16 @@ from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.pretraining import pretrain, pretrain_config_for
 from grpo_ref.learning.task import Task
 from grpo_ref.plots.style import COLOURS, LINES, figure_style, new_figure
+from grpo_ref.rewards import soft_overlong
 
 PLACE = Path(__file__).parent / "neural"
 ALGORITHMS = {name: RECIPES[name] for name in ("grpo", "dr_grpo", "dapo", "gspo", "cispo")}
-WITHOUT_PENALTY = {"dapo, any length": replace(RECIPES["dapo"], reward=RECIPES["grpo"].reward)}
-"""DAPO without its overlong penalty, which is as large as the reward: a right sum fills the token budget."""
+WEIGHTS_OF_LENGTH = {
+    "dapo, any length": replace(RECIPES["dapo"], reward=RECIPES["grpo"].reward),
+    "dapo, penalty doubled": replace(RECIPES["dapo"], reward=slot(soft_overlong, buffer=0.2, weight=1.0)),
+}
+"""DAPO without its overlong penalty, and with twice its penalty. A right sum fills the token budget, so the
+doubled penalty takes away the whole reward of a right sum."""
 MINIBATCHES = 2
 """Steps on each batch. With one step, all clipping rules agree."""
 BLOCK = 5
@@ -70,7 +75,7 @@ def trained(name: str, seeds: int) -> list[Run]:
 
 def recipes_on(name: str) -> dict[str, Recipe]:
     """Return the recipes that are compared on a task."""
-    return ALGORITHMS | WITHOUT_PENALTY if name == "sums" else ALGORITHMS
+    return ALGORITHMS | WEIGHTS_OF_LENGTH if name == "sums" else ALGORITHMS
 
 
 @cache

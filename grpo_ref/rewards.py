@@ -57,7 +57,10 @@ def soft_overlong(
     Args:
       rewards: (P, G).
       lengths, max_length, buffer: as in `soft_overlong_punishment`.
-      weight: λ, >= 0; 1 in DAPO and TRL, `penalty_factor` in verl.
+      weight: λ, >= 0; 1 in DAPO and TRL, `penalty_factor` in verl. At 1, the penalty at the budget is half
+        of the difference between DAPO's rewards of +1 and -1, so a right answer still earns more than any
+        wrong one. With rewards of 1 and 0 use 0.5, as the recipe `dapo` does: its advantages are then those
+        of the paper. At 1, a right answer that uses the whole budget would earn 0, as a short wrong one does.
 
     Returns:
       (P, G) shaped rewards.

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from grpo_ref import DAPO, group_normalized
 from grpo_ref.rewards import soft_overlong, soft_overlong_punishment, task_reward
 
 # length, budget, settings -> punishment; with the default buffer of 0.2, a budget of 10 is free up to 8
@@ -26,6 +27,34 @@ def test_soft_overlong(length, budget, settings, punishment, asarray):
     lengths = asarray([[length]])
     asarray.check(soft_overlong_punishment(lengths, budget, **settings), [[punishment]])
     asarray.check(soft_overlong(asarray([[0.25]]), lengths, budget, **settings), [[0.25 + punishment]])
+
+
+# right?, length of 10 -> by hand, with the paper's rewards of +1 and -1 and its weight of 1: the penalty is 0
+# up to 8 tokens, -1/2 at 9 and -1 at 10
+SHAPED = {
+    "right and short": (True, 5, 1.0),
+    "right, on the ramp": (True, 9, 0.5),
+    "right, at the budget": (True, 10, 0.0),
+    "wrong and short": (False, 5, -1.0),
+    "wrong, at the budget": (False, 10, -2.0),
+}
+
+
+def test_half_the_weight_on_rewards_of_1_and_0_is_the_paper_on_rewards_of_1_and_minus_1(asarray):
+    """2 (r + p/2) - 1 = (2 r - 1) + p, and normalized advantages do not change with unit and origin."""
+    right, lengths, shaped = (np.array([column]) for column in zip(*SHAPED.values(), strict=True))
+    signed = soft_overlong(asarray(2.0 * right - 1.0), asarray(1.0 * lengths), 10, weight=1.0)
+    asarray.check(signed, shaped)
+    half = soft_overlong(asarray(1.0 * right), asarray(1.0 * lengths), 10, weight=0.5)
+    asarray.check(2.0 * half - 1.0, shaped)
+    asarray.check(group_normalized(half, eps=0.0), asarray.to_numpy(group_normalized(signed, eps=0.0)))
+
+
+def test_the_papers_weight_takes_the_whole_reward_of_1_at_the_budget(asarray):
+    """With weight 1, right at the budget earns 1 - 1 = 0, as wrong and short does; with 0.5 it earns 0.5."""
+    rewards, lengths = asarray([[1.0, 0.0]]), asarray([[10.0, 5.0]])
+    asarray.check(soft_overlong(rewards, lengths, 10, weight=1.0), [[0.0, 0.0]])
+    asarray.check(soft_overlong(rewards, lengths, 10, weight=DAPO.reward.settings["weight"]), [[0.5, 0.0]])
 
 
 def test_soft_overlong_counts_in_whole_tokens(asarray):

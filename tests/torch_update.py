@@ -50,7 +50,7 @@ def two_steps(recipe, sizes, start, ref, batch, learning_rate):
     alive = torch.ones(len(rewards), dtype=bool)
     if recipe == "dapo":
         alive = rewards.amax(-1) != rewards.amin(-1)
-        rewards = rewards + _overlong(mask.sum(-1), tokens.shape[-1])
+        rewards = rewards + 0.5 * _overlong(mask.sum(-1), tokens.shape[-1])  # half, as rewards are 1 and 0
     centered = rewards - rewards.mean(-1, keepdim=True)
     advantages = (centered / (rewards.std(-1, keepdim=True) + 1e-4))[..., None]
     prompts = torch.tensor(batch["prompt_tokens"])[:, None].expand(-1, tokens.shape[1], -1)

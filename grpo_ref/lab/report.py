@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from grpo_ref.lab.framework.experiment import Experiment
 from grpo_ref.lab.framework.predictions import FOLDER
 from grpo_ref.lab.framework.summary import ROUNDING, Summary, chosen, effect, what_fails
+from grpo_ref.lab.framework.sweep import OF_A_NETWORK, PER_TASK
 from grpo_ref.render.html_page import web_page
 
 BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
@@ -129,10 +130,12 @@ def markdown_page(experiments: Mapping[str, Experiment], results: Summary) -> st
         count[result["verdict"]] = count.get(result["verdict"], 0) + 1
     tally = ", ".join(f"{times} *{verdict}*" for verdict, times in count.items())
     number = len(results["experiments"])
+    has_networks = any(experiments[name].beside for name in results["experiments"])
+    of_networks = f", or {seeds // PER_TASK * OF_A_NETWORK} if it trains networks" if has_networks else ""
     parts = [
         "# What the literature says about GRPO, tested",
-        f"{number} claim{'s' * (number != 1)}: {tally}. Every arm ran with {seeds} seeds (base seed"
-        f" {results['seed']}; {made}). The tasks are toys, and the policies are tables unless a section"
+        f"{number} claim{'s' * (number != 1)}: {tally}. Every arm ran with {seeds} seeds{of_networks} (base"
+        f" seed {results['seed']}; {made}). The tasks are toys, and the policies are tables unless a section"
         " says that the policy is a network. A verdict is about the mechanism, not about large models.",
         CAVEAT,
         RULE,

@@ -85,10 +85,13 @@ DR_GRPO = replace(
 )
 
 # A penalty for overlong completions, no groups with equal rewards, a higher upper bound of the clip
-# (clip-higher), the same weight for every token, no KL penalty.
+# (clip-higher), the same weight for every token, no KL penalty. The paper's rewards are +1 and -1, and its
+# penalty has the weight 1. The tasks here give 1 and 0, so the penalty has the weight 0.5: the advantages are
+# the same. The paper divides the loss by the tokens of each group, which is `group_token_mean`; verl and TRL
+# divide by the tokens of the batch, as here.
 DAPO = replace(
     GRPO,
-    reward=slot(soft_overlong, buffer=0.2),
+    reward=slot(soft_overlong, buffer=0.2, weight=0.5),
     keep=slot(mixed_groups),
     surrogate=slot(clipped, clip_low=0.2, clip_high=0.28),
     aggregate=slot(token_mean),
@@ -157,7 +160,7 @@ LUSPO = replace(
 # ---- soft and detached weights -------------------------------------------------------------------
 
 # DAPO without its reward shaping and its filter. No gradient flows through the ratio (stop-gradient), so
-# clipped tokens keep a gradient.
+# clipped tokens keep a gradient. As in DAPO, the paper divides by the tokens of each group.
 CISPO = replace(
     DAPO,
     reward=slot(task_reward),
@@ -211,10 +214,13 @@ GVPO = replace(
 
 # ---- a divergence for a trust region -------------------------------------------------------------
 
-# CISPO, but tokens are dropped if a divergence is too large. The divergence is the total variation (TV) or
-# the KL. It is taken either over two outcomes, this token or not this token, or over the top K tokens.
+# CISPO, but tokens are dropped if a divergence from the sampler is too large: these recipes compare with
+# `rollout_log_probs`, not with `old_log_probs`. The divergence is the total variation (TV) or the KL. It is
+# taken either over two outcomes, this token or not this token, or over the top K tokens.
 DPPO_TV = replace(
-    CISPO, surrogate=slot(dppo_tv), source="Divergence proximal policy optimization (arXiv:2602.04879)"
+    CISPO,
+    surrogate=slot(dppo_tv),
+    source="Qi et al. 2026, Rethinking the trust region in LLM reinforcement learning (arXiv:2602.04879)",
 )
 DPPO_KL = replace(DPPO_TV, surrogate=slot(dppo_kl))
 DPPO_TOP_TV = replace(DPPO_TV, surrogate=slot(dppo_top_tv))
@@ -291,7 +297,7 @@ REINFORCE_PP = replace(
 # The group's mean is subtracted before the advantages are standardized.
 REINFORCE_PP_BASELINE = replace(REINFORCE_PP, advantage=slot(whitened))
 # The baseline is the group's mean, and a factor makes up for groups with equal rewards. The same weight for
-# every token.
+# every token; as in DAPO, the paper divides by the tokens of each group.
 GPG = replace(
     REINFORCE,
     advantage=slot(gpg),

@@ -270,7 +270,7 @@ def test_a_buffer_keeps_its_tokens_in_every_trainer_that_has_one(source, target)
 def test_without_a_budget_a_share_of_it_is_lost():
     found = nearest(verl.DIALECT, DAPO)
     assert found.budget is None
-    assert found.lost["reward"] == ("soft_overlong(buffer=0.2)", "task_reward")
+    assert found.lost["reward"] == ("soft_overlong(buffer=0.2, weight=0.5)", "task_reward")
 
 
 def test_the_budget_of_the_trainer_counts_if_no_other_is_known():
@@ -304,7 +304,7 @@ def test_lengths_are_scaled_to_the_places_of_a_batch():
     """4096 of 20480 tokens are 8 of 40 places."""
     reward = in_places(verl.recipe(**BUFFERS["verl"]), BUDGET, 40).reward
     assert reward.settings == {"buffer": 8.0, "budget": 40.0, "factor": 1.0}
-    assert in_places(DAPO, BUDGET, 40) == replace(DAPO, reward=slot(DAPO.reward.kernel, buffer=0.2))
+    assert in_places(DAPO, BUDGET, 40) == DAPO
 
 
 def test_kernels_of_one_name_may_differ():
@@ -382,7 +382,7 @@ def _numbers(recipe):
         "entropies",
         "noise",
         "top_log_probs",
-        "top_old_log_probs",
+        "top_rollout_log_probs",
     ]
     given = {name: getattr(record, name) for name in fields}
     result = policy_loss(record.log_probs, advantages, record.mask, recipe=recipe, max_length=24, **given)
@@ -401,7 +401,7 @@ def _hard_batch():
     near = {name: np.minimum(old + rng.uniform(-2.0, 2.0, shape), -1e-9) for name in others}
     tops = {
         name: np.log(rng.dirichlet(np.ones(4), shape)[..., :3])
-        for name in ("top_log_probs", "top_old_log_probs")
+        for name in ("top_log_probs", "top_rollout_log_probs")
     }
     rewards = rng.integers(0, 2, shape[:2]).astype(float)
     rewards[0] = 1.0

@@ -7,7 +7,7 @@ import pytest
 from toy_experiment import FAMILY, TOY
 
 from grpo_ref.lab.framework.summary import summary
-from grpo_ref.lab.framework.sweep import run_experiment
+from grpo_ref.lab.framework.sweep import jobs_of, run_experiment
 from grpo_ref.lab.report import BEGIN, END, in_readme, markdown_page, networks_table
 
 ASKED = replace(FAMILY, name="toy_network", beside="toy")
@@ -45,6 +45,19 @@ def test_the_page_has_both_answers_and_says_of_which_question(found):
     page = markdown_page(*found)
     assert "\nThe same question, asked of a network: " in page
     assert "The same question is asked of a table in [toy](#toy)." in page
+
+
+def test_the_page_tells_the_seeds_that_the_jobs_of_an_arm_have(found):
+    """128 seeds are 32 tasks of 4 for a table. A network learns 2 seeds for each of the 32 tasks, so 64."""
+    of_table, of_network = (
+        sum(job.seeds for job in jobs_of(one, seeds=128)) // len(one.arms)
+        for one in (FAMILY, replace(FAMILY, beside="toy"))
+    )
+    assert (of_table, of_network) == (128, 64)
+    named, results = found
+    page = markdown_page(named, results | {"seeds": 128})
+    assert "Every arm ran with 128 seeds, or 64 if it trains networks (base seed 0;" in page
+    assert "Every arm ran with 16 seeds (base seed 0;" in markdown_page(*told(TOY))
 
 
 def test_without_its_table_a_network_has_no_row():

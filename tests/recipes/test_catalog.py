@@ -28,7 +28,7 @@ def test_a_recipe_prints_compares_and_travels(recipe):
 
 def test_what_dapo_changes():
     assert DAPO.differences(GRPO) == {
-        "reward": "soft_overlong(buffer=0.2)",
+        "reward": "soft_overlong(buffer=0.2, weight=0.5)",
         "keep": "mixed_groups",
         "surrogate": "clipped(clip_low=0.2, clip_high=0.28)",
         "kl_coef": "0.0",

@@ -108,7 +108,7 @@ NONE, OVERLONG, EACH, SLIGHT = "no penalty", "soft overlong", "every token", "ev
 UNSCALED = "slight, std left out"
 RECIPES = {
     NONE: _rewarded(slot(task_reward)),
-    OVERLONG: _rewarded(slot(soft_overlong, buffer=0.2, weight=1.0)),
+    OVERLONG: _rewarded(slot(soft_overlong, buffer=0.2, weight=0.5)),
     EACH: _rewarded(slot(each_token_costs, weight=LINEAR)),
     SLIGHT: _rewarded(slot(each_token_costs, weight=WEAK)),
     UNSCALED: _rewarded(slot(each_token_costs, weight=WEAK), advantage=slot(group_centered)),
@@ -151,7 +151,8 @@ EXPERIMENT = Experiment(
     " enough, and the policy thinks on with a constant chance, for 30 to 80 % of the budget in the mean,"
     " if it were endless.",
     run="100 batches of 16 groups of 8 are learned with Adam and without a KL penalty. The reward is 1 for a"
-    " right answer; DAPO's punishment grows from 0 to 1 over the last fifth of the budget; the price of every"
+    " right answer and 0 for a wrong one. DAPO's penalty grows over the last fifth of the budget from 0 to"
+    " 0.5, half of this difference, as in the paper, whose rewards are +1 and -1. The price of every"
     f" token adds up to {LINEAR} over the budget, or to {WEAK} (slight), the latter with and without the"
     " division by the standard deviation of the group.",
     measured="The length as a share of the budget, the share of right answers and that of completions that"
@@ -189,11 +190,15 @@ EXPERIMENT = Experiment(
     " right answer the length is the only contrast, and the division makes a slight price of it as large"
     " as a right answer, so that the policy learns to be brief before it learns to be right. Without the"
     " division a slight price keeps far more right answers where these need length; but it saves little"
-    " where they do not. The soft punishment of DAPO saves a little length on nearly every task, less"
-    " than was asked for, and that it costs no right answers is not shown; where these need the length"
-    " that it punishes, it costs about 40 % of all answers. In an LLM, whose first batches have right"
+    " where they do not. DAPO's penalty costs no right answers where the budget is ample. It saves a little"
+    " length on most tasks, less than was asked for. Where right answers need the length that it punishes,"
+    " it costs 38 % of all answers. In an LLM, whose first batches have right"
     " answers in many groups, the division should do less harm, so the sources' gains need not be in"
     " doubt.",
+    depends_on="what is asked about, the right answers that it costs or the length that it saves",
     chosen="The smallest learning rate was added after a look, because the best one for the price of every"
-    " token lay at the end of the grid.",
+    " token lay at the end of the grid. At first, DAPO's penalty went up to 1, twice as much as in the paper"
+    " relative to the reward. On the same tasks, which are those judged here, it then saved 0.030 of the"
+    " budget, cost 0.018 of the answers [-0.037, 0.001], and 41 % of them where they need length; the claim"
+    " was not shown.",
 )

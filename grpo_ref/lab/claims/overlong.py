@@ -27,6 +27,7 @@ from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DAPO, GRPO, Recipe, slot
+from grpo_ref.rewards import soft_overlong
 
 BATCHES = 64
 """Batches from which the gradient at the start is estimated."""
@@ -74,7 +75,10 @@ def _ascent(recipe: Recipe, seed: int, run: int) -> tuple[Floats, Any]:
 
 
 BASE = replace(GRPO, kl_coef=0.0, aggregate=DAPO.aggregate)
-FILTER, SOFT = replace(BASE, admit=slot(ended_completions)), replace(BASE, reward=DAPO.reward)
+FILTER, SOFT = (
+    replace(BASE, admit=slot(ended_completions)),
+    replace(BASE, reward=slot(soft_overlong, buffer=0.2, weight=1.0)),
+)
 PUNISHED, FILTERED, RAMP = "counts as wrong", "left out", "soft punishment"
 MARGIN = 0.02
 
@@ -93,10 +97,11 @@ EXPERIMENT = Experiment(
     " sec. 7.5.2",
     family=FAMILY,
     run="There are 60 updates of 16 x 8 completions with Adam: GRPO with the token mean and without a KL"
-    " penalty. Completions that are cut count as wrong, or are left out (overlong filtering), or count as"
-    " wrong while length is punished in the last fifth of the budget. In the control the budget cuts about"
-    " 1 % of the reasoning at first, and in tight tasks 90 %. In the hostile tasks reasoning is of no use:"
-    " it is right for half of the prompts, and the quick answer for more.",
+    " penalty. A right answer earns 2 and a wrong one 0: the difference is that of DAPO's +1 and -1."
+    " Completions that are cut count as wrong, or are left out (overlong filtering), or count as wrong"
+    " while DAPO's penalty takes up to 1 in the last fifth of the budget. In the control the budget cuts"
+    " about 1 % of the reasoning at first, and in tight tasks 90 %. In the hostile tasks reasoning is of no"
+    " use: it is right for half of the prompts, and the quick answer for more.",
     measured="The share of right answers, as sampled at temperature 1: a mean over the updates, by which"
     " the learning rate is chosen, and its largest fall below its best so far (means of 5 updates). The"
     " share of completions that are cut. At the start, the gradient of one batch: its standard deviation"

@@ -16,7 +16,9 @@ from grpo_ref.lab.framework.tasks.digit_sums import (
 from grpo_ref.recipes import slot
 
 LOSSLESS = 0.024
-"""The paper's 2-GRPO keeps 97.6 % of the performance; the largest loss that still counts as none."""
+"""The largest loss of the share of right answers that counts as none. The paper's 2-GRPO keeps 97.6 % of the
+performance, a relative number: where 80 % are right, it allows a loss of 0.019. So the margin here is more
+lenient than the paper, in favor of the claim."""
 EIGHT = 8
 """So many times the completions of a group of 2 are those of a group of 16."""
 LONGER = 4
@@ -37,8 +39,8 @@ EXPERIMENT = Experiment(
     " an eighth of the prompts; in the other the advantage of a pair's completions is their own reward. Two"
     " more comparisons fix how much is right at first, and one has four times as many batches. Adam takes"
     " one step per batch, without a KL penalty.",
-    measured=f"{MEASURED} A difference of {LOSSLESS} counts as none: the paper's groups of 2 keep 97.6 % of"
-    " the performance.",
+    measured=f"{MEASURED} A difference of {LOSSLESS} counts as none. The paper's groups of 2 keep 97.6 % of"
+    " the performance, which is less lenient: where 80 % are right, it allows a loss of 0.019.",
     arms={
         "groups of 16": learning(16, PROMPTS),
         "pairs, 1/8": learning(2, PROMPTS),
