@@ -78,7 +78,7 @@ def policy_loss(
     entropies: Array | None = None,
     noise: Array | None = None,
     top_log_probs: Array | None = None,
-    top_old_log_probs: Array | None = None,
+    top_rollout_log_probs: Array | None = None,
     teacher_log_probs: Array | None = None,
     max_length: int | None = None,
     group_size: int | None = None,
@@ -108,8 +108,8 @@ def policy_loss(
       entropies: of the same shape, the entropy of the current policy at each token, in nats; few recipes read
         them.
       noise: of the same shape, random numbers in [0, 1); few recipes read them.
-      top_log_probs, top_old_log_probs: (..., P, G, T, K) log π and log πold of the K most likely tokens; few
-        recipes read them.
+      top_log_probs, top_rollout_log_probs: (..., P, G, T, K) log-probabilities of the K most likely tokens,
+        under the current policy and under the sampler; few recipes read them.
       teacher_log_probs: of the shape of log_probs, log-probabilities of the same tokens under a teacher;
         needed if the recipe distills from one, as "opd" does.
       max_length: the generation budget in tokens, for a constant denominator. Default: T.
@@ -164,7 +164,7 @@ def policy_loss(
         entropies=entropies,
         noise=noise,
         top_log_probs=top_log_probs,
-        top_old_log_probs=top_old_log_probs,
+        top_rollout_log_probs=top_rollout_log_probs,
         teacher_log_probs=teacher_log_probs,
     )
     if group_size is not None:
@@ -391,7 +391,7 @@ def batch_of(
     entropies: Array | None = None,
     noise: Array | None = None,
     top_log_probs: Array | None = None,
-    top_old_log_probs: Array | None = None,
+    top_rollout_log_probs: Array | None = None,
     teacher_log_probs: Array | None = None,
     max_length: int | None = None,
 ) -> Batch:
@@ -401,14 +401,15 @@ def batch_of(
 
     Returns:
       Batch of (..., P, G, T) arrays. The five log-probabilities and the advantages are 0 on padding. The
-      other optional arrays (entropies, noise, top_log_probs and top_old_log_probs) are passed on unchanged.
+      other optional arrays (entropies, noise, top_log_probs and top_rollout_log_probs) are passed on
+      unchanged.
 
     Raises:
       ValueError: if a shape does not fit, or there are fewer than three axes.
       TypeError: if an argument is not an array, or the arrays are of different libraries.
     """
     optional = {"entropies": entropies, "noise": noise}
-    optional |= {"top_log_probs": top_log_probs, "top_old_log_probs": top_old_log_probs}
+    optional |= {"top_log_probs": top_log_probs, "top_rollout_log_probs": top_rollout_log_probs}
     optional["teacher_log_probs"] = teacher_log_probs
     optional = {name: array for name, array in optional.items() if array is not None}
     old = log_probs if old_log_probs is None else old_log_probs

@@ -38,22 +38,22 @@ class Term(NamedTuple):
 class Batch:
     """The inputs of a recipe's parts when the loss is computed. All log-probabilities are in nats.
 
-    | field               | shape             | meaning                                                |
-    |---------------------|-------------------|--------------------------------------------------------|
-    | `log_probs`         | (..., P, G, T)    | log π of each token under the policy being trained     |
-    | `old_log_probs`     | (..., P, G, T)    | log π under the policy at the start of the update      |
-    | `ref_log_probs`     | (..., P, G, T)    | log π under the reference policy                       |
-    | `rollout_log_probs` | (..., P, G, T)    | log π as the sampler reported it                       |
-    | `log_ratio`         | (..., P, G, T)    | log_probs - old_log_probs after the recipe's level     |
-    | `advantages`        | (..., P, G, T)    | constant: no gradient flows through them               |
-    | `mask`              | (..., P, G, T)    | 1 on completion tokens, the end included; 0 on padding |
-    | `max_length`        |                   | the generation budget in tokens                        |
-    | `entropies`         | (..., P, G, T)    | entropy of the current policy at each token, in nats   |
-    | `noise`             | (..., P, G, T)    | random numbers in [0, 1)                               |
-    | `top_log_probs`     | (..., P, G, T, K) | log π of the K most likely tokens                      |
-    | `top_old_log_probs` | (..., P, G, T, K) | log π of these K tokens under the old policy           |
-    | `teacher_log_probs` | (..., P, G, T)    | log π under the teacher of a distillation              |
-    | `correction`        | (..., P, G, T)    | the product of the recipe's corrections                |
+    | field                   | shape             | meaning                                                |
+    |-------------------------|-------------------|--------------------------------------------------------|
+    | `log_probs`             | (..., P, G, T)    | log π of each token under the policy being trained     |
+    | `old_log_probs`         | (..., P, G, T)    | log π under the policy at the start of the update      |
+    | `ref_log_probs`         | (..., P, G, T)    | log π under the reference policy                       |
+    | `rollout_log_probs`     | (..., P, G, T)    | log π as the sampler reported it                       |
+    | `log_ratio`             | (..., P, G, T)    | log_probs - old_log_probs after the recipe's level     |
+    | `advantages`            | (..., P, G, T)    | constant: no gradient flows through them               |
+    | `mask`                  | (..., P, G, T)    | 1 on completion tokens, the end included; 0 on padding |
+    | `max_length`            |                   | the generation budget in tokens                        |
+    | `entropies`             | (..., P, G, T)    | entropy of the current policy at each token, in nats   |
+    | `noise`                 | (..., P, G, T)    | random numbers in [0, 1)                               |
+    | `top_log_probs`         | (..., P, G, T, K) | log π of the K most likely tokens                      |
+    | `top_rollout_log_probs` | (..., P, G, T, K) | log π of these K tokens under the sampler              |
+    | `teacher_log_probs`     | (..., P, G, T)    | log π under the teacher of a distillation              |
+    | `correction`            | (..., P, G, T)    | the product of the recipe's corrections                |
 
     The five from `entropies` to `teacher_log_probs` are None if omitted. `batch_of` sets `log_ratio` to
     log_probs - old_log_probs. `differentiate` replaces it by the level's result, within the recipe's limits.
@@ -71,7 +71,7 @@ class Batch:
     entropies: Array | None = None
     noise: Array | None = None
     top_log_probs: Array | None = None
-    top_old_log_probs: Array | None = None
+    top_rollout_log_probs: Array | None = None
     teacher_log_probs: Array | None = None
     correction: Array = 1.0
 

@@ -71,7 +71,7 @@ def check_shapes(log_probs: Array, advantages: Array, optional: dict[str, Array]
     Args:
       log_probs: (..., P, G, T); it decides the shapes of the other arrays.
       advantages: (..., P, G), or (..., P, G, T).
-      optional: entropies, noise and teacher_log_probs (..., P, G, T), top_log_probs and top_old_log_probs
+      optional: entropies, noise and teacher_log_probs (..., P, G, T), top_log_probs and top_rollout_log_probs
         (..., P, G, T, K).
       alike: further arrays of the shape of log_probs, by name.
     """
@@ -136,7 +136,7 @@ def check_values(batch: Batch, mask: Array) -> None:
             _raise_if_any(f"{name}: expected finite numbers", array, ~xp.isfinite(array))
     if batch.teacher_log_probs is not None:
         _check_log_probs("teacher_log_probs", batch.teacher_log_probs, batch.mask, nan=False)
-    for name in ("top_log_probs", "top_old_log_probs"):
+    for name in ("top_log_probs", "top_rollout_log_probs"):
         array = getattr(batch, name)
         if array is not None:
             on_tokens = xp.broadcast_to(batch.mask[..., None], array.shape)

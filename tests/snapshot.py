@@ -129,7 +129,7 @@ def everything() -> SimpleNamespace:
     made |= {"mask": (np.arange(5) < lengths[..., None]) * 1.0, "lengths": lengths, "max_length": 7}
     made |= {name: rng.random(shape) for name in ("noise", "correction", "step_rewards")}
     made |= {"entropies": -(np.exp(every[2]) * every[2]).sum(-1), "step_ends": rng.random(shape) < 0.4}
-    made |= {"top_log_probs": every[2][..., :3], "top_old_log_probs": every[1][..., :3]}
+    made |= {"top_log_probs": every[2][..., :3], "top_rollout_log_probs": every[1][..., :3]}
     made |= {"turn_ids": np.where(made["mask"] > 0.0, rng.integers(-1, 2, shape), -1)}
     made |= {
         "turn_rewards": rng.random((*shape[:-1], 2)),
@@ -149,8 +149,8 @@ def everything() -> SimpleNamespace:
 def recipes(snapshot: Snapshot) -> None:
     """Every recipe on one batch: its parts, loss, gradient and metrics, also from logits."""
     fields = vars(everything())
-    names = "old_log_probs ref_log_probs rollout_log_probs top_log_probs top_old_log_probs entropies noise"
-    names += " teacher_log_probs"
+    names = "old_log_probs ref_log_probs rollout_log_probs teacher_log_probs entropies noise"
+    names += " top_log_probs top_rollout_log_probs"
     given = {name: fields[name] for name in names.split()}
     for name, recipe in RECIPES.items():
         batch, settings = SimpleNamespace(**fields), {"recipe": recipe, "max_length": fields["max_length"]}

@@ -30,7 +30,7 @@ def test_every_kernel(kernel, place):
 
 
 FIELDS = ("old_log_probs", "ref_log_probs", "rollout_log_probs", "entropies", "noise")
-FIELDS += ("top_log_probs", "top_old_log_probs", "teacher_log_probs")
+FIELDS += ("top_log_probs", "top_rollout_log_probs", "teacher_log_probs")
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)

@@ -43,7 +43,7 @@ OTHERS = {
     "entropies": GENERATOR.uniform(0.1, 2.0, SHAPE),
     "noise": GENERATOR.random(SHAPE),
     "top_log_probs": np.log(GENERATOR.dirichlet(np.ones(4), SHAPE)[..., :3]),
-    "top_old_log_probs": np.log(GENERATOR.dirichlet(np.ones(4), SHAPE)[..., :3]),
+    "top_rollout_log_probs": np.log(GENERATOR.dirichlet(np.ones(4), SHAPE)[..., :3]),
     "teacher_log_probs": OLD + np.random.default_rng(50).uniform(-0.5, 0.5, SHAPE),
 }
 INPUTS = {"old_log_probs": OLD, "ref_log_probs": REF, "rollout_log_probs": ROLLOUT, "max_length": 6, **OTHERS}

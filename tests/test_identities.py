@@ -53,7 +53,7 @@ def loss_of(batch, recipe, **settings):
     xp = array_namespace(log_probs)
     given = {"old_log_probs": old, "ref_log_probs": ref, "max_length": 6, "entropies": -old, "noise": -ref}
     given["teacher_log_probs"] = ref
-    for name, array in (("top_log_probs", log_probs), ("top_old_log_probs", old)):
+    for name, array in (("top_log_probs", log_probs), ("top_rollout_log_probs", old)):
         given[name] = xp.stack([array - 1.0, array - 2.0], axis=-1)  # two tokens besides the sampled one
     return policy_loss(log_probs, advantages, mask, recipe=recipe, **given | settings)
 
@@ -266,7 +266,7 @@ def inputs():
         "correction": generator.uniform(0.5, 1.5, shape),
         "noise": generator.random(shape),
         "top_log_probs": all_log_probs[..., :3],
-        "top_old_log_probs": ref_all_log_probs[..., :3],
+        "top_rollout_log_probs": ref_all_log_probs[..., :3],
         "lengths": lengths.astype(float),
         "mask": (np.arange(SHAPE[-1]) < lengths[..., None]).astype(float),
         "log_ratio": generator.normal(size=shape),

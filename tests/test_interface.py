@@ -146,7 +146,7 @@ def test_every_recipe_from_rewards_is_what_training_computes(name):
     shape = batch.tokens.shape
     rare = {"entropies": RNG.random(shape), "noise": RNG.random(shape)}
     rare |= {"top_log_probs": -RNG.exponential(size=(*shape, 3))}
-    rare |= {"top_old_log_probs": rare["top_log_probs"] - 0.1}
+    rare |= {"top_rollout_log_probs": rare["top_log_probs"] - 0.1}
     rare["teacher_log_probs"] = -RNG.exponential(size=shape)
     moved = visited.log_probs - 0.1 * RNG.random(shape)
     inputs = rare | {"old_log_probs": visited.log_probs, "ref_log_probs": visited.log_probs}

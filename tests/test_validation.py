@@ -79,8 +79,8 @@ SHAPES = {
         "top_log_probs: expected shape (1, 2, 3, K), got",
     ),
     "tops of different number": (
-        {"top_log_probs": TOPS, "top_old_log_probs": TOPS[..., :2]},
-        "expected one common shape, got top_log_probs (1, 2, 3, 4), top_old_log_probs (1, 2, 3, 2)",
+        {"top_log_probs": TOPS, "top_rollout_log_probs": TOPS[..., :2]},
+        "expected one common shape, got top_log_probs (1, 2, 3, 4), top_rollout_log_probs (1, 2, 3, 2)",
     ),
 }
 
@@ -93,7 +93,7 @@ def test_shapes_of_the_extras_are_checked(change, message):
 
 
 def test_the_extras_may_be_none():
-    optional = ("entropies", "noise", "top_log_probs", "top_old_log_probs")
+    optional = ("entropies", "noise", "top_log_probs", "top_rollout_log_probs")
     assert policy_loss(**GOOD, **dict.fromkeys(optional)).loss == policy_loss(**GOOD).loss
 
 
@@ -147,8 +147,8 @@ VALUES = {
         "top_log_probs: expected numbers, got nan at (0, 1, 1, 0)",
     ),
     "probabilities of the most likely tokens": (
-        {"top_old_log_probs": np.exp(TOPS)},
-        "top_old_log_probs: expected log-probabilities, which are not above 0, got values from 0.135335 to",
+        {"top_rollout_log_probs": np.exp(TOPS)},
+        "top_rollout_log_probs: expected log-probabilities, which are not above 0, got values from 0.1353",
     ),
 }
 
@@ -170,7 +170,7 @@ ALLOWED = {
     },
     "NaN in the padding of the most likely tokens": {
         "top_log_probs": changed(TOPS, PADDING, np.nan),
-        "top_old_log_probs": changed(TOPS, PADDING, -np.inf),
+        "top_rollout_log_probs": changed(TOPS, PADDING, -np.inf),
     },
     "a certain token": {"log_probs": 0.0 * LOGS},
     "a sampler that reports nothing": {"rollout_log_probs": np.nan * LOGS},

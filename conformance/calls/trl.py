@@ -303,8 +303,9 @@ DIVERGENCES: dict[str, Callable[..., Term]] = {
 def _divergence_mask(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """Return 1 where DPPO keeps a token. The configuration is that of the experimental DPPO trainer."""
     kernel = DIVERGENCES[config["divergence_type"]]
-    tops = (record.top_log_probs, record.top_old_log_probs) if "topk" in config["divergence_type"] else ()
-    arrays = (record.log_probs - record.old_log_probs, record.log_probs, *tops, record.advantages[..., None])
+    tops = (record.top_log_probs, record.top_rollout_log_probs) if "topk" in config["divergence_type"] else ()
+    # TRL's old log-probabilities are those of the sampler in this trainer
+    arrays = (record.log_probs, record.old_log_probs, *tops, record.advantages[..., None])
     kept = kernel(*arrays, low=config["epsilon_low"], high=config["epsilon_high"]).direct != 0.0
     return {"value": kept * record.mask}
 

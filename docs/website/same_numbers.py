@@ -61,7 +61,7 @@ def _numbers(recipe: Recipe) -> tuple[Floats, ...]:
     return record.rewards, kept, admitted, advantages, loss.gradient
 
 
-TOP = ("top_log_probs", "top_old_log_probs")
+TOP = ("top_log_probs", "top_rollout_log_probs")
 OTHERS = ("old_log_probs", "ref_log_probs", "rollout_log_probs", "teacher_log_probs")
 
 

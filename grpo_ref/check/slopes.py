@@ -232,7 +232,7 @@ def _batches(seed: int) -> Iterator[Batch]:
             entropies=rng.uniform(0.1, 2.0, SHAPE),
             noise=rng.random(SHAPE),
             top_log_probs=top,
-            top_old_log_probs=top_old,
+            top_rollout_log_probs=top_old,
         )
         correction = rng.uniform(0.5, 1.5, SHAPE)
         teacher = np.minimum(log_probs + spread * rng.normal(size=SHAPE), -1e-3)

@@ -718,7 +718,7 @@ def _try_out(recipe: Recipe) -> None:
     """Pass one token through every part, so that a setting out of range raises an error here."""
     ones = np.ones((1, 1, 1))
     fields = ("entropies", "noise")
-    tops = ("top_log_probs", "top_old_log_probs")
+    tops = ("top_log_probs", "top_rollout_log_probs")
     others: dict[str, Any] = {name: ones for name in fields} | {name: -ones[..., None] for name in tops}
     others["teacher_log_probs"] = -ones
     with np.errstate(all="ignore"):

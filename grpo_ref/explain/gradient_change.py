@@ -47,7 +47,7 @@ def gradient(recipe: Recipe, group_size: int = 8) -> Floats:
     kept = np.asarray(recipe.keep(record), dtype=float)[:, None, None]
     mask = record.mask * kept * (admitted if admitted.ndim == record.mask.ndim else admitted[..., None])
     judged = SimpleNamespace(**{**vars(record), "rewards": recipe.reward(record), "mask": mask})
-    names = ("entropies", "noise", "top_log_probs", "top_old_log_probs", "teacher_log_probs")
+    names = ("entropies", "noise", "top_log_probs", "top_rollout_log_probs", "teacher_log_probs")
     others = {name: getattr(record, name) for name in names}
     result = policy_loss(
         record.log_probs,
@@ -106,6 +106,6 @@ def _typical(group_size: int) -> SimpleNamespace:
         entropies=rng.gamma(1.0, 0.5, mask.shape),
         noise=rng.random(mask.shape),
         top_log_probs=tops,
-        top_old_log_probs=tops + STEPS * rng.normal(size=tops.shape),
+        top_rollout_log_probs=tops + STEPS * rng.normal(size=tops.shape),
         teacher_log_probs=near(DRIFT),
     )

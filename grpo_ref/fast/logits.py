@@ -97,7 +97,7 @@ def policy_loss_from_logits(
     entropies: Floats | None = None,
     noise: Floats | None = None,
     top_log_probs: Floats | None = None,
-    top_old_log_probs: Floats | None = None,
+    top_rollout_log_probs: Floats | None = None,
     teacher_log_probs: Floats | None = None,
     max_length: int | None = None,
     temperature: float = 1.0,
@@ -126,7 +126,7 @@ def policy_loss_from_logits(
         not faster.
       old_log_probs, ref_log_probs, rollout_log_probs, teacher_log_probs, entropies, noise: as in
         `policy_loss`, of the tokens' shape.
-      top_log_probs, top_old_log_probs: (..., K), as in `policy_loss`.
+      top_log_probs, top_rollout_log_probs: (..., K), as in `policy_loss`.
 
     Returns:
       LogitsLoss(loss, gradient, metrics).
@@ -150,7 +150,7 @@ def policy_loss_from_logits(
         "entropies": entropies,
         "noise": noise,
         "top_log_probs": top_log_probs,
-        "top_old_log_probs": top_old_log_probs,
+        "top_rollout_log_probs": top_rollout_log_probs,
         "teacher_log_probs": teacher_log_probs,
     }
     rows_form, tokens_form = _compiled(recipe, logits) if compiled else (Rows, Tokens)

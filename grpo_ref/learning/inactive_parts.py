@@ -79,7 +79,7 @@ def _on_policy_gradient(recipe: Recipe) -> Floats:
         entropies=generator.random(SHAPE),
         noise=generator.random(SHAPE),
         top_log_probs=top,
-        top_old_log_probs=top,
+        top_rollout_log_probs=top,
         teacher_log_probs=teacher_log_probs,
     )
     gradient: Floats = result.gradient

@@ -327,14 +327,14 @@ def _rare_inputs(training: Training, now: Visited, old: Visited, minibatch: slic
         noise = np.stack([generator.random(states.shape[1:]) for generator in training.generators])
         inputs["noise"] = to_device(noise, xp)[:, minibatch]
     if "top_log_probs" in reads:
-        # The K tokens that are most likely under the old policy, for both policies. The sort is stable, so
-        # that tokens with equal probabilities have the same order on every device.
+        # The K tokens that are most likely under the sampler (the old policy here), for both policies. The
+        # sort is stable, so that tokens with equal probabilities have the same order on every device.
         most_likely = xp.argsort(-old.policy.probs, axis=-1, stable=True)[..., :TOP_K]
         runs = xp.arange(len(most_likely))[:, None, None, None]
         top = most_likely[runs, states[:, minibatch]]
         for name, policy, rows in (
             ("top_log_probs", now.policy, now.states),
-            ("top_old_log_probs", old.policy, states[:, minibatch]),
+            ("top_rollout_log_probs", old.policy, states[:, minibatch]),
         ):
             inputs[name] = xp.take_along_axis(policy.log_probs[runs, rows], top, axis=-1)
     return inputs

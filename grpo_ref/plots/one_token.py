@@ -75,6 +75,6 @@ def _one_token_each(ratios: Floats, advantage: float, old_prob: float) -> Batch:
         max_length=1,
         noise=0.0 * ones,
         top_log_probs=np.log(np.stack([probs, 1.0 - probs], axis=-1)),
-        top_old_log_probs=np.log(np.stack([old, 1.0 - old], axis=-1)),
+        top_rollout_log_probs=np.log(np.stack([old, 1.0 - old], axis=-1)),
         correction=ones,
     )

@@ -52,7 +52,7 @@ def test_an_advantage_may_be_undefined_for_a_group_of_one(part, defined):
 def test_a_batch_without_tokens_has_no_loss_and_no_gradient(name):
     recipe = RECIPES[name]
     (trial,) = [t for t in itertools.islice(trials(recipe, 0), 13) if t.kind.startswith("no token at all")]
-    needs = {"entropies", "noise", "top_log_probs", "top_old_log_probs"}
+    needs = {"entropies", "noise", "top_log_probs", "top_rollout_log_probs"}
     parts = [recipe.surrogate, recipe.penalty, *recipe.corrections]
     if any(needs & set(part.reads) for part in parts):
         pytest.skip("reads arrays that a trial does not have")

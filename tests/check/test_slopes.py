@@ -32,6 +32,21 @@ BORROWED = {"straight_through": k2}
 """Parts whose slope belongs to another part's value, on purpose."""
 
 
+def _from_the_ratio(kernel):
+    """A kernel that reads the sampler, as a function of the ratio, which a detached slope holds constant."""
+
+    def binary(log_ratio, log_probs, advantages):
+        return kernel(log_probs, log_probs - log_ratio, advantages)
+
+    def top(log_ratio, log_probs, top_log_probs, top_rollout_log_probs, advantages):
+        return kernel(log_probs, log_probs - log_ratio, top_log_probs, top_rollout_log_probs, advantages)
+
+    return slot(top if "top_log_probs" in slot(kernel).reads else binary)
+
+
+PARTS |= {name: _from_the_ratio(part.kernel) for name, part in PARTS.items() if name.startswith("dppo_")}
+
+
 @pytest.mark.parametrize("name", [name for name in PARTS if name not in BORROWED])
 def test_every_part_of_the_library_has_the_slope_that_it_says(name):
     result = check_slope(PARTS[name])

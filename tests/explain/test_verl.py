@@ -28,7 +28,7 @@ from grpo_ref.explain.explanation import dialect_of, report
 from grpo_ref.explain.launch import launches
 from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.trap import sprung
-from grpo_ref.recipes import slot
+from grpo_ref.recipes import RECIPES, slot
 
 # configuration -> parts of the recipe, as text
 PARTS = {
@@ -480,3 +480,18 @@ def test_a_key_of_verls_own_files_is_known(key):
 )
 def test_an_invented_key_is_unknown(key):
     assert verl.DIALECT.key(key) is None
+
+
+@pytest.mark.parametrize(("mode", "threshold"), [("dppo_tv", 0.15), ("dppo_kl", 0.05)])
+def test_dppo_compares_with_the_policy_at_the_start_of_the_update(mode, threshold):
+    """π = 0.5, πold = 0.5, μ = 0.1: no distance from πold, so the token is kept with its ratio of 1.
+
+    From μ it is 0.4 in probability, and 0.1 log 0.2 + 0.9 log 1.8 = 0.37 nats, beyond both thresholds.
+    """
+    recipe = verl.recipe(loss_mode=mode, clip_ratio_low=threshold, clip_ratio_high=threshold)
+    now, old, sampler = (np.log(np.full((1, 1, 1), p)) for p in (0.5, 0.5, 0.1))
+    given = {"old_log_probs": old, "rollout_log_probs": sampler}
+    found = policy_loss(now, np.ones((1, 1)), np.ones((1, 1, 1)), recipe=recipe, **given)
+    np.testing.assert_allclose(found.gradient, [[[-1.0]]], rtol=1e-14)
+    theirs = policy_loss(now, np.ones((1, 1)), np.ones((1, 1, 1)), recipe=RECIPES[mode], **given)
+    assert (theirs.gradient == 0.0).all()

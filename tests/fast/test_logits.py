@@ -34,7 +34,7 @@ OTHERS = {
     "entropies": GENERATOR.uniform(size=SHAPE),
     "noise": GENERATOR.random(SHAPE),
     "top_log_probs": np.log(GENERATOR.dirichlet(np.ones(4), SHAPE)[..., :3]),
-    "top_old_log_probs": np.log(GENERATOR.dirichlet(np.ones(4), SHAPE)[..., :3]),
+    "top_rollout_log_probs": np.log(GENERATOR.dirichlet(np.ones(4), SHAPE)[..., :3]),
 }
 
 

@@ -10,7 +10,7 @@ from grpo_ref import GRPO, RECIPES, policy_loss_from_logits, token_log_probs
 from grpo_ref.arrays import to_device, to_host
 
 FIELDS = ("old_log_probs", "ref_log_probs", "rollout_log_probs", "entropies", "noise")
-FIELDS += ("top_log_probs", "top_old_log_probs")
+FIELDS += ("top_log_probs", "top_rollout_log_probs")
 TEACHER = "teacher_log_probs"
 SHAPE = (2, 3, 5)
 MASK = np.arange(5) < np.array([[5, 2, 0], [1, 4, 3]])[..., None]

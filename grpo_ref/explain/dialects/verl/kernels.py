@@ -1,5 +1,6 @@
 """Kernels of verl: the rejection of tokens, the weights of the others, and more."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from grpo_ref.filters import mixed_groups
 from grpo_ref.penalties import absolute, k1, k2, k3, straight_through
 from grpo_ref.recipes import Slot, slot
 from grpo_ref.rewards import soft_overlong
-from grpo_ref.surrogates import geometric_mean_clipped
+from grpo_ref.surrogates import dppo_kl, dppo_tv, geometric_mean_clipped
 from grpo_ref.types import Term
 
 SAFETY_BOUND = 20.0
@@ -35,6 +36,51 @@ def limited_k3(log_probs: Array, ref_log_probs: Array) -> Term:
     verl `kl_penalty_forward`.
     """
     return k3(log_probs, ref_log_probs, max_log_ratio=SAFETY_BOUND, max_value=10.0)
+
+
+def dppo_tv_against_old(
+    log_ratio: Array,
+    log_probs: Array,
+    advantages: Array,
+    *,
+    low: float = 0.2,
+    high: float = 0.2,
+    max_ratio: float = 3.0,
+) -> Term:
+    """Compute `dppo_tv` with the policy at the start of the update in place of the sampler.
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold, in nats. verl recomputes πold by default.
+      log_probs: (P, G, T) log πθ, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      low, high: thresholds in probability, clip_ratio_low and clip_ratio_high.
+      max_ratio: largest ratio in the weight, clip_ratio_c. The smallest is exp(-20).
+
+    verl `compute_policy_loss_dppo_tv`.
+    """
+    bounds = {"low": low, "high": high, "max_ratio": max_ratio}
+    return dppo_tv(log_probs, log_probs - log_ratio, advantages, **bounds, min_ratio=math.exp(-SAFETY_BOUND))
+
+
+def dppo_kl_against_old(
+    log_ratio: Array,
+    log_probs: Array,
+    advantages: Array,
+    *,
+    low: float = 0.2,
+    high: float = 0.2,
+    max_ratio: float = 3.0,
+) -> Term:
+    """Compute `dppo_kl` with the policy at the start of the update in place of the sampler.
+
+    Args:
+      log_ratio, log_probs, advantages, max_ratio: as in `dppo_tv_against_old`.
+      low, high: thresholds in nats, clip_ratio_low and clip_ratio_high.
+
+    verl `compute_policy_loss_dppo_kl`.
+    """
+    bounds = {"low": low, "high": high, "max_ratio": max_ratio, "eps": 1e-8}
+    return dppo_kl(log_probs, log_probs - log_ratio, advantages, **bounds, min_ratio=math.exp(-SAFETY_BOUND))
 
 
 def penalties(max_log_ratio: float = SAFETY_BOUND) -> dict[str, Slot]:
@@ -323,5 +369,7 @@ FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
     summed_over_rows: fixed_length,
     overlong_in_tokens: soft_overlong,
     groups_with_a_std: mixed_groups,
+    dppo_tv_against_old: dppo_tv,
+    dppo_kl_against_old: dppo_kl,
 }
 """verl's own kernels, with the common kernels that they are related to."""

@@ -31,6 +31,8 @@ from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.verl.correction import admitted, corrections, inner
 from grpo_ref.explain.dialects.verl.kernels import (
     FORMS,
+    dppo_kl_against_old,
+    dppo_tv_against_old,
     geometric_mean_per_token,
     groups_with_a_std,
     overlong_in_tokens,
@@ -51,8 +53,6 @@ from grpo_ref.surrogates import (
     cispo,
     clip_cov,
     clipped,
-    dppo_kl,
-    dppo_tv,
     dual_clipped,
     gspo_token,
     kl_cov,
@@ -128,15 +128,14 @@ def _dro(s: Settings) -> Slot:
     return slot(squared_ratio, beta=s.dro_beta)
 
 
-def _dppo(s: Settings, kernel: Callable[..., Term], **settings: float) -> Slot:
+def _dppo(s: Settings, kernel: Callable[..., Term]) -> Slot:
     """Return a DPPO surrogate.
 
     The limit of ± 20 nats applies only to the weight, not to the probabilities.
     """
     clips = _clips(s)
-    bounds = {"low": clips["clip_low"], "high": clips["clip_high"]}
-    limits = {"max_ratio": min(s.clip_ratio_c, math.exp(20.0)), "min_ratio": math.exp(-20.0)}
-    return slot(kernel, **bounds, **limits, **settings)
+    largest = min(s.clip_ratio_c, math.exp(20.0))
+    return slot(kernel, low=clips["clip_low"], high=clips["clip_high"], max_ratio=largest)
 
 
 def _clip_cov(s: Settings) -> Slot:
@@ -204,8 +203,8 @@ MODES = {
         lambda s: slot(geometric_mean_per_token, **_clips(s)), aggregate=PER_COMPLETION, is_limited=False
     ),
     "dro": Mode(_dro, is_limited=False),
-    "dppo_tv": Mode(lambda s: _dppo(s, dppo_tv), is_limited=False),
-    "dppo_kl": Mode(lambda s: _dppo(s, dppo_kl, eps=1e-8), is_limited=False),
+    "dppo_tv": Mode(lambda s: _dppo(s, dppo_tv_against_old), is_limited=False),
+    "dppo_kl": Mode(lambda s: _dppo(s, dppo_kl_against_old), is_limited=False),
     "clip_cov": Mode(_clip_cov, is_limited=False),
     "kl_cov": Mode(_kl_cov, is_limited=False),
     "bypass_mode": Mode(_bypass),

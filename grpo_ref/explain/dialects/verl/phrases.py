@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from grpo_ref.explain.dialects.verl.kernels import (
     afresh,
     close_to_sampler,
+    dppo_kl_against_old,
+    dppo_tv_against_old,
     geometric_mean_per_token,
     geometric_mean_weight,
     groups_with_a_std,
@@ -28,6 +30,10 @@ PHRASES: Mapping[Kernel, Phrase] = {
     overlong_in_tokens: "an overlong penalty over the last {buffer} of {budget} tokens and beyond, weight"
     " {factor}",
     groups_with_a_std: COMMON["mixed_groups"],
+    dppo_tv_against_old: "DPPO's mask by total variation from the policy at the start of the update, {low}/{high},"
+    " ratios at most {max_ratio}",
+    dppo_kl_against_old: "DPPO's mask by KL from the policy at the start of the update, {low}/{high}, ratios at"
+    " most {max_ratio}",
     close_to_sampler: "only tokens close to the sampler ({bounds}), the rest masked out",
     share_of_kept: "weight 0 for tokens not close to the sampler ({bounds}), the KL penalty left on them"
     "{per_length:True=, lengths counting kept tokens only}",
