@@ -51,7 +51,8 @@ def effective_weights(
 
     Raises:
       ValueError: if the mask does not have three axes, if the parts are not of equal size or do not contain
-        each completion once, or if `across` is unknown.
+        each completion once, if `across` is unknown, or if the recipe averages over groups and a micro-batch
+        has only a part of a group.
 
     Two completions of one and three tokens. All tokens count the same in the whole batch, but not in two
     micro-batches:
@@ -78,8 +79,16 @@ def effective_weights(
     parts = _parts(micro_batches, prompts * size)
     flat = present.reshape(prompts * size, length)
     weights = np.zeros_like(flat)
+    by_group = _averages_over_groups(recipe)
     for part in parts:
-        own = _grouped(flat, part, size)
+        has_whole_groups = _has_whole_groups(part, size)
+        if by_group and not has_whole_groups:
+            raise ValueError(
+                f"micro_batches: expected whole groups of {size} completions, as {recipe.aggregate} averages"
+                f" over groups, got the completions {list(part)}"
+            )
+        # A recipe that does not average over groups can take completions of several prompts as one group.
+        own = flat[part].reshape((-1, size, length) if has_whole_groups else (1, -1, length))
         share = {
             "mean": 1.0 / len(parts),
             "completions": len(part) / len(flat),
@@ -109,11 +118,17 @@ def _parts(micro_batches: int | Sequence[Sequence[int]], count: int) -> list[lis
     return [part for part in parts if part]
 
 
-def _grouped(flat: Floats, part: Sequence[int], size: int) -> Floats:
-    """Return the mask of a micro-batch, (P, G, T) if it consists of whole groups, and (1, N, T) otherwise."""
+def _has_whole_groups(part: Sequence[int], size: int) -> bool:
+    """Return true if a micro-batch consists of whole groups, one after the other."""
     numbers = np.asarray(part)
-    is_whole = len(part) % size == 0 and bool(
+    return len(part) % size == 0 and bool(
         (numbers.reshape(-1, size) // size == numbers[::size, None] // size).all()
     )
-    own: Floats = flat[numbers]
-    return own.reshape(-1, size, own.shape[-1]) if is_whole else own[None]
+
+
+def _averages_over_groups(recipe: Recipe) -> bool:
+    """Return true if the weights depend on which completions belong to one prompt."""
+    lengths = np.array([1, 1, 1, 5])
+    mask = (np.arange(5) < lengths[:, None]).astype(float)
+    one, two = (np.ravel(recipe.weights(mask.reshape(shape))) for shape in ((1, 4, 5), (2, 2, 5)))
+    return not np.array_equal(one, two)

@@ -1,10 +1,14 @@
 """The weights of tokens in one optimizer step, by the division into micro-batches."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from grpo_ref import RECIPES, policy_loss
+from grpo_ref import DAPO, RECIPES, policy_loss
+from grpo_ref.aggregation import group_token_mean
 from grpo_ref.micro_batches import effective_weights
+from grpo_ref.recipes import slot
 
 # Four completions of 1, 3, 2 and 4 tokens, in two groups.
 LENGTHS = np.array([[1, 3], [2, 4]])
@@ -72,3 +76,19 @@ def test_the_weights_are_those_of_the_gradient_of_accumulated_micro_batches(reci
 def test_wrong_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         effective_weights("dapo", **{"mask": MASK, **arguments})
+
+
+PAPER = replace(DAPO, aggregate=slot(group_token_mean))
+
+
+@pytest.mark.parametrize("parts", [1, 2, [[2, 3], [0, 1]]])
+def test_a_micro_batch_of_whole_groups_keeps_the_weight_of_every_group(parts):
+    """Groups of 4 and 6 tokens have half of the weight each, in one micro-batch as in two."""
+    weights = effective_weights(PAPER, MASK, micro_batches=parts)
+    np.testing.assert_allclose(weights, np.reshape([1 / 8, 1 / 8, 1 / 12, 1 / 12], (2, 2, 1)) * MASK)
+
+
+@pytest.mark.parametrize("parts", [4, [[0, 2], [1, 3]], [[0], [1, 2, 3]]])
+def test_a_mean_over_groups_needs_whole_groups(parts):
+    with pytest.raises(ValueError, match="micro_batches: expected whole groups of 2 completions"):
+        effective_weights(PAPER, MASK, micro_batches=parts)

@@ -1,5 +1,6 @@
 """The public names of the wing, by module."""
 
+from .averages import effective_weights as effective_weights
 from .conversion import Conversion as Conversion, convert as convert
 from .recipe_differences import Difference as Difference, contrast as contrast
 from .dialect import Dialect as Dialect, flat as flat

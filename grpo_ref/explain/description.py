@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from grpo_ref.explain.dialect import BONUS, COMPLETIONS, CONCEPTS, DIVISOR, Dialect, flat
+from grpo_ref.explain.dialect import BONUS, COMPLETIONS, CONCEPTS, DIVISOR, Averages, Dialect, flat
 from grpo_ref.explain.facts import Fact, facts
 from grpo_ref.explain.gradient_change import change
 from grpo_ref.explain.phrases import joined, sentences
@@ -58,7 +58,7 @@ class Explanation(NamedTuple):
     Attributes:
       recipe: the recipe that the configuration computes.
       paragraph: the recipe in one sentence.
-      mean: the set over which the trainer averages, as a part of a sentence; "" if that is unknown.
+      averages: the set over which the trainer averages.
       parts: the parts of the recipe in order.
       keys: each given key with its value and a sentence on its effect here.
       traps: the traps that the configuration falls into; the one that changes the gradient most first.
@@ -68,7 +68,7 @@ class Explanation(NamedTuple):
 
     recipe: Recipe
     paragraph: str
-    mean: str
+    averages: Averages
     parts: list[Part]
     keys: list[tuple[str, Any, str]]
     traps: list[Warned]
@@ -98,7 +98,7 @@ def explain(
     return Explanation(
         recipe=recipe,
         paragraph=in_words(dialect, config, unsure, others),
-        mean=dialect.objective.mean(dialect.settings(config)),
+        averages=dialect.objective.averages(dialect.settings(config)),
         parts=_parts(recipe),
         keys=keys,
         traps=sorted(_warnings(dialect, config, recipe, unsure, others), key=lambda warned: -warned.change),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from grpo_ref.explain.phrases import Phrase
 from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 from grpo_ref.loss import policy_loss
+from grpo_ref.micro_batches import Across
 from grpo_ref.recipes import Recipe
 
 COMPLETIONS = "completions per prompt"
@@ -247,8 +248,26 @@ class Program:
     forks: str = ""
 
 
-def _nowhere_stated(settings: Settings) -> str:
-    return ""
+@dataclass(frozen=True)
+class Averages:
+    """The set over which a trainer averages, and the way to combine the losses of micro-batches.
+
+    Attributes:
+      text: the set, as a part of a sentence; "" if it is unknown.
+      over: "step" if the tokens or completions of the whole optimizer step are counted first; "micro-batch" if each
+        micro-batch of each rank is divided by its own number; "other" if the weights of a step depend on more than
+        the step's tokens and its micro-batches, or are unknown.
+      across: the way to combine the losses of micro-batches, as in `grpo_ref.micro_batches.effective_weights`. It
+        matters only for "micro-batch".
+    """
+
+    text: str = ""
+    over: Literal["step", "micro-batch", "other"] = "other"
+    across: Across = "mean"
+
+
+def _nowhere_stated(settings: Settings) -> Averages:
+    return Averages()
 
 
 def _nothing_stops(settings: Settings) -> None:
@@ -263,14 +282,14 @@ class Objective:
       build: function from all settings to the recipe. It raises a ValueError for values that the trainer refuses.
       check_run: function from all settings that raises a ValueError if a run would stop for a reason that leaves the
         objective unchanged: batches that cannot be split, missing GPUs.
-      mean: function from all settings to the set over which the trainer averages: "each micro-batch of each rank".
+      averages: function from all settings to the set over which the trainer averages.
       phrases: phrases for the trainer's own kernels in a sentence, see `grpo_ref.explain.phrases`.
       forms: each kernel of the trainer's own, with the common kernel that it is related to.
     """
 
     build: Callable[[Settings], Recipe]
     check_run: Callable[[Settings], None] = _nothing_stops
-    mean: Callable[[Settings], str] = _nowhere_stated
+    averages: Callable[[Settings], Averages] = _nowhere_stated
     phrases: Mapping[Callable[..., Any], Phrase] = field(default_factory=dict)
     forms: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
 
@@ -306,7 +325,7 @@ class History:
       releases: all releases that are covered, the oldest first. Empty if only the described version is covered.
       changes: for each key, its default from each release on, or `Absent` if the release does not have the key.
       names: the names that only some releases have.
-      averages: the set over which it averages from each release on; "" is that of `Objective.mean`.
+      averages: the set over which it averages from each release on; None is that of `Objective.averages`.
       clues: keys that identify a release if nothing else does, each with the newest release that it was usual in.
       aliases: other names of releases, such as a tag or a month, with the release.
     """
@@ -315,7 +334,7 @@ class History:
     releases: tuple[str, ...] = ()
     changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     names: Mapping[str, Name] = field(default_factory=dict)
-    averages: Mapping[str, str] = field(default_factory=dict)
+    averages: Mapping[str, Averages | None] = field(default_factory=dict)
     clues: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
 
@@ -453,7 +472,7 @@ class Dialect:
             default = value.value if is_absent else value
             table[name] = replace(table[name], default=default, behaviour=is_absent)
         present = {name: each for name, each in history.names.items() if history.has(each, release)}
-        mean = history.at(history.averages, release) if history.averages else ""
+        averages = history.at(history.averages, release) if history.averages else None
         keys = replace(
             self.keys,
             table=table,
@@ -465,7 +484,9 @@ class Dialect:
             self,
             release=release,
             keys=keys,
-            objective=replace(self.objective, mean=lambda settings: mean) if mean else self.objective,
+            objective=replace(self.objective, averages=lambda settings: averages)
+            if averages
+            else self.objective,
             foreign=frozenset(name for name, each in history.names.items() if not history.has(each, release)),
             traps=tuple(
                 trap

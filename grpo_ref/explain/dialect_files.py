@@ -13,6 +13,7 @@ from typing import Any
 
 from grpo_ref.explain.dialect import (
     Absent,
+    Averages,
     Dialect,
     History,
     Inexpressible,
@@ -153,8 +154,14 @@ def _history(data: dict[str, Any], version: str, name: str) -> History:
         for key, releases in data.pop("keys", {}).items()
     }
     names = {key: _record(Name, each, f"{where}: {key}") for key, each in data.pop("names", {}).items()}
+    averages = {
+        release: _record(Averages, each, f"{where}: averages") if each else None
+        for release, each in data.pop("averages", {}).items()
+    }
     record: History = _record(
-        History, {**data, "changes": changes, "names": names, "described": version}, where
+        History,
+        {**data, "changes": changes, "names": names, "averages": averages, "described": version},
+        where,
     )
     return record
 

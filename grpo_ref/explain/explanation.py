@@ -267,8 +267,8 @@ def _context(told: Report) -> Iterator[Piece]:
     yield Piece("heading", "the run")
     if told.launch.why:
         yield Piece("note", f"The trainer is {told.dialect.name}: {told.launch.why}.")
-    if told.explanation.mean:
-        yield Piece("note", f"Every average is taken over {told.explanation.mean}.")
+    if told.explanation.averages.text:
+        yield Piece("note", f"Every average is taken over {told.explanation.averages.text}.")
     for line in told.schedule:
         yield Piece("note", line.text)
     for caution in told.launch.cautions:
@@ -360,7 +360,7 @@ def as_data(told: Report) -> Mapping[str, Any]:
         "version": told.dialect.version,
         "found_by": told.launch.why,
         "sentence": explanation.paragraph,
-        "averages_over": explanation.mean,
+        "averages_over": explanation.averages.text,
         "parts": [part._asdict() for part in explanation.parts],
         "kl_coef": explanation.recipe.kl_coef,
         "entropy_coef": explanation.entropy_coef,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grpo_ref.explain.description import differs, span, takes
-from grpo_ref.explain.dialect import Dialect, numbered
+from grpo_ref.explain.dialect import Averages, Dialect, numbered
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.launch import Launch
 from grpo_ref.explain.understanding import understood
@@ -119,9 +119,9 @@ def _differences(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any
         )
     spans: dict[str, list[Dialect]] = {}
     for each in before:
-        mean = each.objective.mean(each.settings(config)) if takes(each, config) else ""
-        if mean != dialect.objective.mean(dialect.settings(config)):
-            spans.setdefault(mean, []).append(each)
-    for mean, versions in spans.items():
-        if mean:
-            yield f"With {span(versions)}, averages are taken over {mean}."
+        averages = each.objective.averages(each.settings(config)) if takes(each, config) else Averages()
+        if averages != dialect.objective.averages(dialect.settings(config)):
+            spans.setdefault(averages.text, []).append(each)
+    for text, versions in spans.items():
+        if text:
+            yield f"With {span(versions)}, averages are taken over {text}."

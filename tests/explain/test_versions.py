@@ -112,10 +112,10 @@ def test_early_verl_had_one_width_no_dual_clip_and_a_bonus():
     assert early.recipe(clip_ratio=0.3).surrogate == slot(clipped, clip_low=0.3, clip_high=0.3)
     assert early.keys.defaults["entropy_coeff"] == 0.001
     assert early.key("actor_rollout_ref.actor.clip_ratio_c") is None
-    assert "each micro-batch" in early.objective.mean(early.settings({}))
+    assert "each micro-batch" in early.objective.averages(early.settings({})).text
     assert "dual_clipped" in str(VERL.at("0.4.1").recipe().surrogate)
     assert VERL.at("0.9.1").recipe() == VERL.recipe()
-    assert "micro-batches together" in VERL.at("0.9.1").objective.mean(VERL.settings({}))
+    assert "micro-batches together" in VERL.at("0.9.1").objective.averages(VERL.settings({})).text
 
 
 def test_the_first_verl_with_a_penalty_in_the_loss_took_it_off():
@@ -227,12 +227,12 @@ def test_flags_of_openrlhf_that_are_gone_say_what_others_say_today():
 
 def test_over_what_openrlhf_averaged():
     told = {
-        name: OPENRLHF.at(name).objective.mean(OPENRLHF.settings({}))
+        name: OPENRLHF.at(name).objective.averages(OPENRLHF.settings({})).text
         for name in ("0.10.2", "0.10.3", "0.10.4")
     }
     assert told["0.10.2"].startswith("each micro-batch of each rank")
     assert told["0.10.3"].startswith("the micro-batches that the ranks take at once")
-    assert told["0.10.4"] == OPENRLHF.objective.mean(OPENRLHF.settings({}))
+    assert told["0.10.4"] == OPENRLHF.objective.averages(OPENRLHF.settings({})).text
 
 
 def test_what_no_flag_of_openrlhf_says_cannot_be_given():
@@ -330,11 +330,11 @@ def test_keys_of_open_instruct_tell_its_month():
 
 def test_over_what_open_instruct_averaged():
     told = {
-        name: OPEN_INSTRUCT.at(name).objective.mean(OPEN_INSTRUCT.settings({}))
+        name: OPEN_INSTRUCT.at(name).objective.averages(OPEN_INSTRUCT.settings({})).text
         for name in ("2025.11", "2025.12")
     }
     assert told["2025.11"].startswith("the packs of each micro-batch of each rank")
-    assert told["2025.12"] == OPEN_INSTRUCT.objective.mean(OPEN_INSTRUCT.settings({}))
+    assert told["2025.12"] == OPEN_INSTRUCT.objective.averages(OPEN_INSTRUCT.settings({})).text
 
 
 EASY_R1 = DIALECTS["easy_r1"]
@@ -410,9 +410,11 @@ def test_keys_of_easy_r1_tell_its_month():
 
 
 def test_over_what_easy_r1_averaged():
-    told = {name: EASY_R1.at(name).objective.mean(EASY_R1.settings({})) for name in ("2025.6", "2025.7")}
+    told = {
+        name: EASY_R1.at(name).objective.averages(EASY_R1.settings({})).text for name in ("2025.6", "2025.7")
+    }
     assert told["2025.6"] == "each micro-batch of each rank, and then over these"
-    assert told["2025.7"] == EASY_R1.objective.mean(EASY_R1.settings({}))
+    assert told["2025.7"] == EASY_R1.objective.averages(EASY_R1.settings({})).text
 
 
 def test_a_trap_of_a_later_key_is_none_of_an_earlier_version():

@@ -123,12 +123,12 @@ def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
     recipes = ours.explanation.recipe, theirs.explanation.recipe
     differences = contrast(*recipes)
     whole = change(*recipes)
-    means = ours.explanation.mean, theirs.explanation.mean
+    averages = ours.explanation.averages, theirs.explanation.averages
     text = (
         f"together the gradient on a typical batch differs by {whole:.0%}"
         if differences
         else "the same objective"
-        if means[0] == means[1]
+        if averages[0] == averages[1]
         else "only the tokens that averages are taken over differ"
     )
     count = "1 difference" if len(differences) == 1 else f"{len(differences)} differences"
@@ -140,9 +140,9 @@ def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
         seen = "not by itself" if math.isnan(share) else small if share < 0.005 else large
         yield click.style(f"{each_difference.part} ({seen})", bold=True)
         yield from _both(each_difference.ours, each_difference.theirs)
-    if means[0] != means[1] and all(means):
+    if averages[0] != averages[1] and all(each.text for each in averages):
         yield click.style("Every average is taken over", bold=True)
-        yield from _both(*means)
+        yield from _both(*(each.text for each in averages))
     yield from _other_behaviour(ours.dialect, theirs.dialect)
 
 

@@ -179,7 +179,9 @@ def test_a_sum_that_is_a_mean_is_a_trap_of_its_months():
 
 
 def test_the_set_of_the_average_changes_in_february_2026():
-    means = [DIALECT.at(month).objective.mean(DIALECT.settings({})) for month in ("2026-01", "2026-02")]
+    means = [
+        DIALECT.at(month).objective.averages(DIALECT.settings({})).text for month in ("2026-01", "2026-02")
+    ]
     assert means[0] == "each micro-batch of each rank, and then over these"
     assert means[1] == "the batch of a step, all ranks and micro-batches together"
 

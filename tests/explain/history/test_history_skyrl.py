@@ -133,8 +133,11 @@ def test_a_trap_belongs_to_the_months_with_the_error(trap):
 
 def test_the_set_of_the_average_changes_with_token_mean():
     before, after = DIALECT.at("2026-02"), DIALECT.at("2026-03")
-    assert before.objective.mean(before.settings({})) == "each micro-batch of each rank, and then over these"
-    assert "mini-batch" in after.objective.mean(after.settings({}))
+    assert (
+        before.objective.averages(before.settings({})).text
+        == "each micro-batch of each rank, and then over these"
+    )
+    assert "mini-batch" in after.objective.averages(after.settings({})).text
 
 
 INVENTED = [

@@ -13,7 +13,7 @@ TRL = DIALECTS["trl"]
 
 def mean(release, **config):
     dialect = TRL.at(release)
-    return dialect.objective.mean(dialect.settings(config))
+    return dialect.objective.averages(dialect.settings(config)).text
 
 
 def warnings(release, **config):

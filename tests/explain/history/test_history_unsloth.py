@@ -15,7 +15,7 @@ UNSLOTH, TRL = DIALECTS["unsloth"], DIALECTS["trl"]
 
 def mean(month, **config):
     dialect = UNSLOTH.at(month)
-    return dialect.objective.mean(dialect.settings(config))
+    return dialect.objective.averages(dialect.settings(config)).text
 
 
 def warnings(month, **config):

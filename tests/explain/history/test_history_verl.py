@@ -143,7 +143,7 @@ def test_over_what_a_release_averages(release):
     config, batch = MEANS[release]
     dialect = VERL.at(release)
     starts = {"micro": "each micro-batch of each rank", "mini": "a mini-batch"}[batch]
-    assert dialect.objective.mean(dialect.settings(config)).startswith(starts)
+    assert dialect.objective.averages(dialect.settings(config)).text.startswith(starts)
 
 
 # trap -> configuration, a release without the trap, the first and the last one with it, one without it

@@ -44,7 +44,7 @@ from grpo_ref.explain.dialects.areal.keys import (
 from grpo_ref.explain.dialects.areal.phrases import PHRASES
 from grpo_ref.explain.dialects.areal.refusals import check, check_run, group
 from grpo_ref.explain.dialects.areal.traps import TRAPS
-from grpo_ref.explain.dialects.common.averages import whole_step
+from grpo_ref.explain.dialects.common.averages import WHOLE_STEP
 from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_groups
 from grpo_ref.levels import sequence_mean_level, token_level
@@ -244,7 +244,7 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=check_run,
-        mean=whole_step,
+        averages=lambda s: WHOLE_STEP,
         phrases=PHRASES,
         forms={
             rescaled: task_reward,

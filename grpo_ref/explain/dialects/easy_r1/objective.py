@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from grpo_ref.advantages import best_of_group, discounted, greedy_baseline, group_normalized, leave_one_out
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
-from grpo_ref.explain.dialect import NO_CLIP_LOW, NotExpressed, Objective, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Averages, NotExpressed, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.common.kernels import returned_with_penalty
 from grpo_ref.explain.dialects.easy_r1.kernels import dual_clipped_per_token, mean_between
@@ -144,10 +144,16 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=check_run,
-        mean=lambda s: (
-            "a mini-batch (global_batch_size prompts), all ranks and micro-batches together"
+        averages=lambda s: (
+            Averages(
+                "a mini-batch (global_batch_size prompts), all ranks and micro-batches together", over="step"
+            )
             if s.loss_avg_mode == "token"
-            else "each micro-batch of each rank, and then over these by their tokens"
+            else Averages(
+                "each micro-batch of each rank, and then over these by their tokens",
+                over="micro-batch",
+                across="tokens",
+            )
         ),
         phrases=PHRASES,
         forms={dual_clipped_per_token: gspo_token, mean_between: mixed_groups},

@@ -5,7 +5,7 @@ from typing import Any
 from grpo_ref.advantages import raw_rewards
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, sequence_mean_token_sum, token_mean
 from grpo_ref.explain.bounds import clipped_as_given
-from grpo_ref.explain.dialect import NO_CLIP_LOW, NotExpressed, Objective, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Averages, NotExpressed, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.liger.kernels import given_advantages
 from grpo_ref.explain.dialects.liger.phrases import PHRASES
@@ -115,17 +115,19 @@ def _penalty(s: Settings) -> Slot:
     return slot(weighted_k3_beside) if s.loss_type == "vespo" else slot(weighted_k3)
 
 
-def _mean(s: Settings) -> str:
+def _averages(s: Settings) -> Averages:
     if s.loss_type in ("dapo", "cispo", "vespo"):
-        return "the tokens that the call's num_items_in_batch counts, or each micro-batch of all processes without it"
-    return "each call of the loss"
+        return Averages(
+            "the tokens that the call's num_items_in_batch counts, or each micro-batch of all processes without it"
+        )
+    return Averages("each call of the loss", over="micro-batch")
 
 
 DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
-        mean=_mean,
+        averages=_averages,
         phrases=PHRASES,
         forms={
             given_advantages: raw_rewards,

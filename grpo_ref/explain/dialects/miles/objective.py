@@ -37,7 +37,7 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=lambda s: SLIME.objective.check_run(as_in_slime(s)),
-        mean=lambda s: SLIME.objective.mean(as_in_slime(s)),
+        averages=lambda s: SLIME.objective.averages(as_in_slime(s)),
         phrases=SLIME.objective.phrases,
         forms=SLIME.objective.forms,
     ),

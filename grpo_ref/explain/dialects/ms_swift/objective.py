@@ -12,7 +12,7 @@ from grpo_ref.advantages import (
 )
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import future_kl, indicator, masked, off_policy_mask, top_entropy, truncated
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Averages, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.ms_swift.kernels import (
     EPS,
@@ -229,16 +229,26 @@ def _token_mean(s: Settings) -> Slot:
     return slot(token_mean) if delta is None else slot(fresh_token_mean, threshold=delta)
 
 
+def _averages(s: Settings) -> Averages:
+    """Return the set over which ms-swift averages. A generation batch may be trained on in several steps."""
+    if s.loss_type not in OVER_ALL or s.use_liger_kernel:
+        return Averages("each micro-batch of each process, and then over these", over="micro-batch")
+    is_one_step = s.generation_batch_size is None and s.steps_per_generation in (
+        None,
+        s.gradient_accumulation_steps,
+    )
+    return Averages(
+        "the generation batch, all processes and micro-batches together",
+        over="step" if is_one_step else "other",
+    )
+
+
 DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
         check_run=check_run,
-        mean=lambda s: (
-            "the generation batch, all processes and micro-batches together"
-            if s.loss_type in OVER_ALL and not s.use_liger_kernel
-            else "each micro-batch of each process, and then over these"
-        ),
+        averages=_averages,
         phrases=PHRASES,
         forms={
             divided_again: token_mean,

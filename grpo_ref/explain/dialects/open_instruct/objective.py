@@ -6,7 +6,7 @@ from typing import Any
 from grpo_ref.advantages import group_centered, group_normalized
 from grpo_ref.aggregation import token_mean, token_sum_over
 from grpo_ref.corrections import indicator, truncated
-from grpo_ref.explain.dialect import Objective, one_of
+from grpo_ref.explain.dialect import Averages, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.open_instruct.kernels import (
     KL_ESTIMATORS,
@@ -96,7 +96,7 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=check_run,
-        mean=lambda s: "the mini-batch of a step, all ranks and packs together",
+        averages=lambda s: Averages("the mini-batch of a step, all ranks and packs together", over="step"),
         phrases=PHRASES,
         forms={groups_with_std: mixed_groups, rho_clamp: truncated, rho_window: indicator},
     ),

@@ -14,7 +14,7 @@ from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
-from grpo_ref.explain.dialects.common.averages import whole_step
+from grpo_ref.explain.dialects.common.averages import WHOLE_STEP
 from grpo_ref.explain.dialects.openrlhf.kernels import (
     clipped_against_sampler,
     clipped_anywhere,
@@ -214,7 +214,7 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=check_run,
-        mean=whole_step,
+        averages=lambda s: WHOLE_STEP,
         phrases=PHRASES,
         forms={
             returned: whitened,

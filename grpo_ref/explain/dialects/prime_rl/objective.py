@@ -7,7 +7,7 @@ from grpo_ref.advantages import group_centered, mean_scaled
 from grpo_ref.aggregation import token_mean
 from grpo_ref.explain.dialect import Objective
 from grpo_ref.explain.dialect_files import dialect_of
-from grpo_ref.explain.dialects.common.averages import whole_step
+from grpo_ref.explain.dialects.common.averages import WHOLE_STEP
 from grpo_ref.explain.dialects.prime_rl.kernels import (
     gated_groups,
     length_penalized,
@@ -86,7 +86,7 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=lambda s: check_run(chosen(s)[0]),
-        mean=whole_step,
+        averages=lambda s: WHOLE_STEP,
         phrases=PHRASES,
         forms={
             probability_gated: dppo_tv,

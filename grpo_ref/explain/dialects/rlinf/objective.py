@@ -6,8 +6,9 @@ from typing import Any
 from grpo_ref.advantages import group_normalized, normalized_twice, raw_rewards, whitened
 from grpo_ref.aggregation import sequence_mean_token_mean, sequence_mean_token_sum, token_mean
 from grpo_ref.corrections import early_stop, masked, truncated
-from grpo_ref.explain.dialect import NO_CLIP_LOW, NotExpressed, Objective, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Averages, NotExpressed, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
+from grpo_ref.explain.dialects.common.averages import EACH_MICRO_BATCH
 from grpo_ref.explain.dialects.rlinf.kernels import (
     behaviour_weight,
     mean_below,
@@ -239,10 +240,10 @@ DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
-        mean=lambda s: (
-            "all tokens of the batch, ranks and micro-batches together"
+        averages=lambda s: (
+            Averages("all tokens of the batch, ranks and micro-batches together", over="step")
             if s.use_valid_token_scale
-            else "each micro-batch of each rank, and then over these"
+            else EACH_MICRO_BATCH
         ),
         phrases=PHRASES,
         forms={

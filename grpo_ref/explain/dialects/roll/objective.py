@@ -22,7 +22,7 @@ from grpo_ref.aggregation import (
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
 from grpo_ref.explain.dialect_files import dialect_of
-from grpo_ref.explain.dialects.common.averages import whole_step
+from grpo_ref.explain.dialects.common.averages import WHOLE_STEP
 from grpo_ref.explain.dialects.common.kernels import turn_token_mean, turn_token_sum
 from grpo_ref.explain.dialects.roll.kernels import (
     EPS,
@@ -290,7 +290,7 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=check_run,
-        mean=whole_step,
+        averages=lambda s: WHOLE_STEP,
         phrases=PHRASES,
         forms={token_returns: whitened, spread_above: mixed_groups, mean_inside: mixed_groups},
     ),

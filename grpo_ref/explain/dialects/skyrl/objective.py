@@ -6,7 +6,7 @@ from typing import Any
 from grpo_ref.advantages import discounted, group_centered, group_normalized, leave_one_out, mean_scaled
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, truncated, without_outliers
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Averages, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.common.kernels import returned_with_penalty, turn_token_mean
 from grpo_ref.explain.dialects.skyrl.kernels import (
@@ -273,7 +273,9 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=check_run,
-        mean=lambda s: "a mini-batch (policy_mini_batch_size prompts), all ranks and micro-batches together",
+        averages=lambda s: Averages(
+            "a mini-batch (policy_mini_batch_size prompts), all ranks and micro-batches together", over="step"
+        ),
         phrases=PHRASES,
         forms=FORMS,
     ),

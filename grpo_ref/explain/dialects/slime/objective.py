@@ -8,7 +8,7 @@ from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import masked, off_policy_mask_since_update, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
 from grpo_ref.explain.dialect_files import dialect_of
-from grpo_ref.explain.dialects.common.averages import whole_step
+from grpo_ref.explain.dialects.common.averages import WHOLE_STEP
 from grpo_ref.explain.dialects.slime.kernels import (
     mismatch_weights,
     only_kept,
@@ -150,7 +150,7 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=check_run,
-        mean=whole_step,
+        averages=lambda s: WHOLE_STEP,
         phrases=PHRASES,
         forms={
             token_mean_of_any: token_mean,

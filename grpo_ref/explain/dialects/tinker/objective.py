@@ -5,7 +5,7 @@ from typing import Any
 from grpo_ref.advantages import group_centered
 from grpo_ref.aggregation import token_sum
 from grpo_ref.explain.bounds import clipped_as_given
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Averages, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.tinker.kernels import centered_less_kl
 from grpo_ref.explain.dialects.tinker.phrases import PHRASES
@@ -93,6 +93,7 @@ DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
+        averages=lambda s: Averages(over="step"),
         phrases=PHRASES,
         forms={centered_less_kl: group_centered, clipped_as_given: two_sided_clipped},
     ),

@@ -5,7 +5,7 @@ from typing import Any
 from grpo_ref.advantages import group_normalized
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.explain.bounds import clipped_as_given
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Averages, Objective
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.torchtune.kernels import at_ratio_one, batch_sum_level, k3_of_the_batch
 from grpo_ref.explain.dialects.torchtune.keys import (
@@ -82,7 +82,8 @@ DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
-        mean=lambda s: "each rank's whole batch, and then over ranks",
+        # torchtune accumulates no gradients: a micro-batch is the whole batch of a rank.
+        averages=lambda s: Averages("each rank's whole batch, and then over ranks", over="micro-batch"),
         phrases=PHRASES,
         forms={
             at_ratio_one: reinforce,

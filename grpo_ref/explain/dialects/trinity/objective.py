@@ -5,7 +5,7 @@ from typing import Any
 
 from grpo_ref.advantages import batch_scaled, group_centered, group_normalized, leave_one_out, raw_rewards
 from grpo_ref.aggregation import sequence_mean_token_mean, sequence_mean_token_sum, token_mean
-from grpo_ref.explain.dialect import NO_CLIP_LOW, NotExpressed, Objective, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Averages, NotExpressed, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.trinity.kernels import opmd
 from grpo_ref.explain.dialects.trinity.phrases import PHRASES
@@ -155,7 +155,12 @@ DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
-        mean=lambda s: "each micro-batch of each rank, and then over these",
+        # TrinityPolicyLoss divides by the micro-batch's own number, and verl's engine from 0.8 on adds the gradients.
+        averages=lambda s: Averages(
+            "each micro-batch; the sum over the micro-batches of a rank is not divided by their number (with verl 0.8)",
+            over="micro-batch",
+            across="sum",
+        ),
         phrases=PHRASES,
         forms={opmd: reinforce},
     ),

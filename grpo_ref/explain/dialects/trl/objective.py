@@ -12,7 +12,7 @@ from grpo_ref.aggregation import (
 )
 from grpo_ref.corrections import off_policy_mask, off_policy_mask_since_update, top_entropy
 from grpo_ref.explain.bounds import clipped_as_given
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Averages, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.trl.kernels import (
     LEVELS,
@@ -185,22 +185,20 @@ def _entropy_mask(s: Settings) -> tuple[Slot, ...]:
     return (slot(top_entropy_in_float32, share=share),) if share < 1.0 else ()
 
 
-def _mean(s: Settings) -> str:
-    """Name the set over which TRL averages. A micro-batch has per_device_train_batch_size completions.
+def _averages(s: Settings) -> Averages:
+    """Return the set over which TRL averages. A micro-batch has per_device_train_batch_size completions.
 
     No part of a recipe holds a constant factor, or a denominator with tokens that the sum does not have. The text names
-    both.
+    both. If a generation batch is trained on in several steps, the denominator has the tokens of other steps too.
     """
     if s.trainer == GMPO or s.loss_type not in WINDOW_LOSSES:
         padded = s.trainer == GRPO and s.loss_type == "luspo" and s.luspo_trains_on_padding
-        return f"each micro-batch of each process{', padding included' * padded}, and then over these"
+        text = f"each micro-batch of each process{', padding included' * padded}, and then over these"
+        return Averages(text, over="other" if padded else "micro-batch")
+    counts_truncated = s.mask_truncated_completions and s.denominator_counts_truncated
     factor = f"{s.gradient_accumulation_steps}/{s.steps_per_generation}"
     notes = [
-        *(
-            ["tokens of truncated completions included"]
-            if s.mask_truncated_completions and s.denominator_counts_truncated
-            else []
-        ),
+        *(["tokens of truncated completions included"] if counts_truncated else []),
         *(
             [f"with each step multiplied by gradient_accumulation_steps/steps_per_generation = {factor}"]
             if s.denominator_counts_all_steps and has_several_steps(s)
@@ -212,7 +210,8 @@ def _mean(s: Settings) -> str:
             else []
         ),
     ]
-    return ", ".join(["the generation batch, all processes and micro-batches together", *notes])
+    text = ", ".join(["the generation batch, all processes and micro-batches together", *notes])
+    return Averages(text, over="other" if counts_truncated or has_several_steps(s) else "step")
 
 
 DIALECT = dialect_of(
@@ -220,7 +219,7 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=check_run,
-        mean=_mean,
+        averages=_averages,
         phrases=PHRASES,
         forms={
             clipped_as_given: two_sided_clipped,

@@ -13,7 +13,7 @@ from grpo_ref.aggregation import (
 )
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.bounds import clipped_as_given
-from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Averages, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.tunix.kernels import LARGEST, mean_of_limited, punished_by_characters
 from grpo_ref.explain.dialects.tunix.keys import (
@@ -148,12 +148,11 @@ NEW_IN_014 = frozenset(
     overlong_filter""".split()
 )
 OLD = {"since": "0.1.0", "kl_loss_mode": "low_var_kl"}
-OLD_MEAN = "each micro-batch, and then over these"
 DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
-        mean=lambda s: "a mini-batch, all devices and micro-batches together",
+        averages=lambda s: Averages("a mini-batch, all devices and micro-batches together", over="step"),
         phrases=PHRASES,
         forms={
             mean_of_limited: sequence_mean_level,

@@ -7,6 +7,7 @@ from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
+from grpo_ref.explain.dialects.common.averages import EACH_MICRO_BATCH
 from grpo_ref.explain.dialects.understand_r1_zero.kernels import penalized, zero_if_cut_off
 from grpo_ref.explain.dialects.understand_r1_zero.phrases import PHRASES
 from grpo_ref.explain.dialects.understand_r1_zero.traps import TRAPS
@@ -102,7 +103,7 @@ DIALECT = dialect_of(
     Objective(
         build=_build,
         check_run=_check_run,
-        mean=lambda s: "each micro-batch of each rank, and then over these",
+        averages=lambda s: EACH_MICRO_BATCH,
         phrases=PHRASES,
         forms={
             without_a_sibling: group_normalized,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from grpo_ref.explain.dialect import Dialect, Objective
+from grpo_ref.explain.dialect import Averages, Dialect, Objective
 from grpo_ref.explain.dialect_files import dialect_of
 from grpo_ref.explain.dialects.trl.keys import WINDOW_LOSSES
 from grpo_ref.explain.dialects.trl.objective import DIALECT as TRL
@@ -39,9 +39,9 @@ def _build(s: Settings) -> Recipe:
     return recipe
 
 
-def _mean(s: Settings) -> str:
-    """Name the set over which Unsloth averages: until September 2026 chunks of a micro-batch, and then micro-batches."""
-    over = TRL.objective.mean(overridden(s))
+def _averages(s: Settings) -> Averages:
+    """Return the set over which Unsloth averages: until September 2026 chunks of a micro-batch, and then micro-batches."""
+    over = TRL.objective.averages(overridden(s))
     if not s.averages_chunks or s.unsloth_num_chunks == 1:
         return over
     is_single = has_a_chunk_per_completion(s)
@@ -51,9 +51,9 @@ def _mean(s: Settings) -> str:
             if is_single
             else f"chunks of a micro-batch ({s.unsloth_num_chunks})"
         )
-        return f"{over}, and divided once more by the number of {number}"
+        return Averages(f"{over.text}, and divided once more by the number of {number}")
     chunk = "each completion" if is_single else f"each of the {s.unsloth_num_chunks} chunks"
-    return f"{chunk} of {over}"
+    return Averages(f"{chunk} of {over.text}")
 
 
 def _by_wheel(dialect: Dialect) -> Dialect:
@@ -76,7 +76,7 @@ DIALECT = _by_wheel(
         Objective(
             build=_build,
             check_run=lambda s: TRL.objective.check_run(overridden(s)),
-            mean=_mean,
+            averages=_averages,
             phrases=TRL.objective.phrases,
             forms=TRL.objective.forms,
         ),

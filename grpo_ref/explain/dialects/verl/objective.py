@@ -26,8 +26,9 @@ from grpo_ref.aggregation import (
     token_sum,
 )
 from grpo_ref.arrays import Array
-from grpo_ref.explain.dialect import NO_CLIP_LOW, NotExpressed, Objective, one_of
+from grpo_ref.explain.dialect import NO_CLIP_LOW, Averages, NotExpressed, Objective, one_of
 from grpo_ref.explain.dialect_files import dialect_of
+from grpo_ref.explain.dialects.common.averages import BY_COMPLETIONS, EACH_MICRO_BATCH
 from grpo_ref.explain.dialects.verl.correction import admitted, corrections, inner
 from grpo_ref.explain.dialects.verl.kernels import (
     FORMS,
@@ -330,18 +331,23 @@ def _estimator(s: Settings) -> Slot:
     return advantage
 
 
-def _mean(s: Settings) -> str:
-    """Return the set over which it averages: the engine counts the tokens of the mini-batch, the legacy worker does not."""
+def _averages(s: Settings) -> Averages:
+    """Return the set over which verl averages: the engine counts the tokens of the mini-batch, the legacy worker does not.
+
+    `update_policy` of the legacy worker (dp_actor.py) multiplies the loss of a micro-batch by its share of the
+    completions if use_dynamic_bsz is true, and divides it by the number of micro-batches otherwise.
+    """
     if s["trainer.use_legacy_worker_impl"] == "disable":
-        return "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together"
-    return "each micro-batch of each rank, and then over these"
+        text = "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together"
+        return Averages(text, over="step")
+    return BY_COMPLETIONS if s["actor.use_dynamic_bsz"] else EACH_MICRO_BATCH
 
 
 DIALECT = dialect_of(
     __package__,
     Objective(
         build=_build,
-        mean=_mean,
+        averages=_averages,
         phrases=PHRASES,
         forms=FORMS,
     ),
