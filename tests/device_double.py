@@ -21,7 +21,7 @@ KNOWN_TO_CUPY = frozenset(
     """
     abs all any arange argmax argsort astype broadcast_to clip concat cos count_nonzero cumulative_sum
     divide empty empty_like exp expm1 flip floor full full_like isdtype isfinite isnan log matrix_transpose
-    max maximum mean min minimum moveaxis ones ones_like repeat reshape searchsorted sign sin sort sqrt
+    matmul max maximum mean min minimum moveaxis ones ones_like repeat reshape searchsorted sign sin sort sqrt
     stack std sum take_along_axis tanh vecdot where zeros zeros_like
     """.split()
 )
