@@ -46,8 +46,8 @@ PHRASES: Mapping[str, Phrase] = {
     "cispo": "CISPO (detached weight {within})",
     "rollout_is": "REINFORCE weighted by the ratio to the sampler, 0 outside 1 - {clip_low} to 1 + {clip_high}"
     " (GLM-5)",
-    "topr": "TOPR (good completions weighted {positive_weight}, bad ones by {negative_weight} times the ratio, at"
-    " most 1)",
+    "topr": "TOPR (bad completions weighted by the ratio, at most 1"
+    "<, good ones times {positive_weight}><, bad ones times {negative_weight}>)",
     "real": "REAL (good completions of a group classified against bad ones, temperature {tau})",
     "gvpo": "GVPO (the log-ratios of a group fitted to its advantages, β {beta})",
     "gspo_token": "GSPO-token's clip, {clip_low}/{clip_high}",

@@ -9,13 +9,15 @@ import numpy as np
 
 from grpo_ref.plots.one_token import surrogate_at
 from grpo_ref.recipes import CATALOG, Slot
-from grpo_ref.surrogates import clip_cov, kl_cov
+from grpo_ref.surrogates import clip_cov, gvpo, kl_cov, real
 
 LARGEST = 3.0
 """Largest ratio of the curves."""
 POINTS = 300
-OF_A_BATCH = (clip_cov, kl_cov)
-"""Surrogates that choose among the tokens of a batch: for a single token they have neither value nor slope.
+OF_A_BATCH = (clip_cov, kl_cov, real, gvpo)
+"""Surrogates that compare the tokens of a batch, or the completions of a group.
+
+For a single token they have neither value nor slope.
 """
 
 

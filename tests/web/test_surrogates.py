@@ -50,6 +50,6 @@ def test_every_recipe_is_in_one_family_except_the_textbook_forms():
 
 
 def test_what_needs_a_batch_has_no_point():
-    for recipe in ("clip_cov", "kl_cov"):
+    for recipe in ("clip_cov", "kl_cov", "real", "gvpo"):
         assert points(1.0, 1.0)[place_of(recipe)] is None
         assert curves(1.0)["curves"][place_of(recipe)] is None
