@@ -110,10 +110,11 @@ def trials(
       recipe: recipe whose advantages are used if they are computed from rewards alone; GRPO's otherwise.
       seed: seed of the random numbers.
       prompts, group_size: P and G; N = P G. Batches of the kind "many completions" have three times as many
-        prompts. Those of the kind "a single group" have P = 1, those of the kind "groups of one" G = 1.
+        prompts. Those of the kind "a single group" have P = 1 and one completion more, those of the kind
+        "groups of one" have G = 1.
       kinds: the kinds of batches, in their order.
     """
-    numbers = {MANY: (prompts * 3, group_size), ONE_GROUP: (1, group_size), ALONE: (prompts, 1)}
+    numbers = {MANY: (prompts * 3, group_size), ONE_GROUP: (1, group_size + 1), ALONE: (prompts, 1)}
     numbers |= {ONE_UNLIKE: (prompts, 8), EQUAL: (prompts, 7)}
     for index, (padding, kind) in enumerate(itertools.cycle(itertools.product(PADDINGS, kinds))):
         rng = np.random.default_rng([seed, index])

@@ -63,6 +63,14 @@ def unchanged(recipe: Recipe, trial: Trial) -> tuple[Recipe, Trial]:
     return recipe, trial
 
 
+MISSING_DETACH = Change(
+    "a detach is missing: the gradient flows through what should be constant",
+    unchanged,
+    frozenset({"gradient"}),
+    differentiated=True,
+)
+
+
 def multiplied_by(factor: float) -> Change:
     """Return the change that multiplies loss and gradient by a constant.
 
@@ -83,13 +91,8 @@ def changes(recipe: Recipe, *, rewards: bool) -> Iterator[Change]:
         change = of_recipe(mistake.condition, mistake.parts)
         # The gradient of a mean of ratios is not what the loss makes of a level, which is linear.
         yield replace(change, differentiated=mistake.parts.get("level") is mean_ratio_level)
-    yield by_group()
-    yield Change(
-        "a detach is missing: the gradient flows through what should be constant",
-        unchanged,
-        frozenset({"gradient"}),
-        differentiated=True,
-    )
+    yield from by_group()
+    yield MISSING_DETACH
     yield from _exchanged(recipe)
     for text, wrong in MASKS.items():
         yield of_batch(text, "mask", partial(_masked, wrong=wrong))
@@ -97,9 +100,11 @@ def changes(recipe: Recipe, *, rewards: bool) -> Iterator[Change]:
     yield from masked_below()
     for text, chosen in COUNTED.items():
         yield of_batch(text, "mask", partial(_counted, chosen=chosen))
-    yield from _cooled()
     yield from _wrong_advantages()
-    yield from _made_of_rewards(recipe) if rewards else _normalized_again()
+    if rewards:
+        yield from _made_of_rewards(recipe)
+    yield from _normalized_again()
+    yield from _cooled()
     yield from unfloored_means()
 
 
@@ -149,6 +154,11 @@ def _exchanged(recipe: Recipe) -> Iterator[Change]:
                 "ref_log_probs",
                 partial(_shifted, by=shift, name="ref_log_probs"),
             )
+        both = {"old_log_probs": "ref_log_probs", "ref_log_probs": "old_log_probs"}
+        exchanged = of_batch(
+            "the old policy and the reference are exchanged", "", lambda trial: _exchange(trial, **both)
+        )
+        yield replace(exchanged, touches=frozenset(both))
     yield of_batch(
         "the advantages have the wrong sign", "sign", lambda trial: {"advantages": -trial.advantages}
     )
@@ -187,19 +197,27 @@ SIDES = {
 
 
 def _cooled() -> Iterator[Change]:
-    """Generate changes in which a temperature divides some of the log-probabilities."""
-    for (text, names), temperature, power in itertools.product(SIDES.items(), TEMPERATURES, (-1, 1)):
-        verb = "divided" if power < 0 else "multiplied"
-        if power > 0 and 1.0 / temperature in TEMPERATURES:
-            continue  # the same number as a division
-        scale = temperature**power
+    """Generate changes in which a usual temperature divides or multiplies some of the log-probabilities."""
+    scales = dict.fromkeys(t**power for power in (-1, 1) for t in TEMPERATURES)
+    return (cooled(text, scale) for text, scale in itertools.product(SIDES, scales))
 
-        def change(trial: Trial, names: tuple[str, ...] = names, scale: float = scale) -> dict[str, Any]:
-            return {name: getattr(trial, name) * scale for name in names}
 
-        cooled = of_batch(f"{text} {verb} by the temperature {temperature:g}", names[0], change)
-        slope = scale if "log_probs" in names else 1.0
-        yield replace(cooled, touches=frozenset(names), slope=slope)
+def cooled(text: str, scale: float) -> Change:
+    """Return the change that multiplies some log-probabilities by a number, in most cases 1 / temperature.
+
+    Args:
+      text: key of `SIDES`, which names the log-probabilities.
+      scale: the number.
+    """
+    names = SIDES[text]
+
+    def change(trial: Trial) -> dict[str, Any]:
+        return {name: getattr(trial, name) * scale for name in names}
+
+    divisor = f"{1.0 / scale:.6g}"
+    how = f"divided by the temperature {divisor}" if len(divisor) <= 5 else f"multiplied by {scale:.6g}"
+    slope = scale if "log_probs" in names else 1.0
+    return replace(of_batch(f"{text} {how}", "", change), touches=frozenset(names), slope=slope)
 
 
 # ---- masks that are off by one -------------------------------------------------------------------
@@ -385,15 +403,46 @@ def unfloored_means() -> Iterator[Change]:
         yield Change(text, apply, frozenset({"floor"}))
 
 
-def by_group() -> Change:
-    """Return the change that averages each group by itself, and then averages the groups."""
+def by_group() -> Iterator[Change]:
+    """Generate changes of the average that depend on the groups."""
+    parts: dict[str, Callable[[Slot, Trial], Slot]] = {
+        "each group is averaged by itself, and the mean of the groups is taken": lambda part, trial: slot(
+            in_micro_batches, part=part, size=trial.group_size
+        ),
+        "the groups are summed, not averaged": lambda part, trial: slot(
+            scaled, part=part, factor=len(trial.mask) / trial.group_size
+        ),
+        "the completions of a group are summed, not averaged": lambda part, trial: slot(
+            scaled, part=part, factor=trial.group_size
+        ),
+        "the loss is divided once more by the number of groups": lambda part, trial: slot(
+            scaled, part=part, factor=trial.group_size / len(trial.mask)
+        ),
+        "the loss is divided once more by the size of a group": lambda part, trial: slot(
+            scaled, part=part, factor=1.0 / trial.group_size
+        ),
+    }
+    for text, made in parts.items():
 
-    def apply(recipe: Recipe, trial: Trial) -> tuple[Recipe, Trial]:
-        part = slot(in_micro_batches, part=recipe.aggregate, size=trial.group_size)
-        return replace(recipe, aggregate=part), trial
+        def apply(
+            recipe: Recipe, trial: Trial, made: Callable[[Slot, Trial], Slot] = made
+        ) -> tuple[Recipe, Trial]:
+            return replace(recipe, aggregate=made(recipe.aggregate, trial)), trial
 
-    text = "each group is averaged by itself, and the mean of the groups is taken"
-    return Change(text, apply, frozenset({"aggregate"}))
+        yield Change(text, apply, frozenset({"aggregate"}))
+
+
+def scaled(mask: Array, max_length: int, *, part: Slot, factor: float) -> Array:
+    """Return the weights of an average, multiplied by a number.
+
+    Args:
+      mask: (1, N, T) 1 on completion tokens.
+      max_length: the generation budget in tokens.
+      part: the aggregation.
+      factor: the number.
+    """
+    weights: Floats = np.asarray(part(mask=mask, max_length=max_length)) * factor
+    return weights
 
 
 COUNTED: dict[str, Callable[[Trial], Bools]] = {
@@ -533,6 +582,9 @@ def _made_of_rewards(recipe: Recipe) -> Iterator[Change]:
         if scope == (False, False):
             divided = f"have the mean of the batch subtracted and {divided}"
         yield _from_rewards(f"the advantages {divided} {expected}", standardized)
+    for ddof, eps in itertools.product((0, 1), EPSILONS):
+        text = f"the baseline is the mean of the other completions, divided by std + {eps:g}, ddof={ddof}"
+        yield _from_rewards(f"{text} {expected}", partial(_left_one_out, ddof=ddof, eps=eps))
     for text, made in PLAIN.items():
         yield _from_rewards(f"{text} {expected}", made)
     # Wrong groups with the recipe's own advantages, and with the other usual ones.
@@ -547,6 +599,13 @@ def _made_of_rewards(recipe: Recipe) -> Iterator[Change]:
     for (text, layout), (how, made) in itertools.product(LAYOUTS.items(), ways.items()):
         if text:
             yield _from_rewards(text + how + (f" {expected}" if how else ""), made, layout)
+
+
+def _left_one_out(rewards: Floats, ddof: int, eps: float) -> Floats:
+    """Return (P, G) rewards minus the mean of the others, divided by the group's standard deviation."""
+    size = rewards.shape[-1]
+    alone: Floats = _standardized(rewards, ddof, eps, "std + {}", (True, True)) * (size / max(size - 1, 1))
+    return alone
 
 
 def _recipes_own(rewards: Floats, recipe: Recipe) -> Floats:

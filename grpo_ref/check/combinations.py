@@ -94,6 +94,7 @@ class Search:
         self,
         recipe: Recipe,
         known: Sequence[Change],
+        more: Sequence[Change],
         trials: Sequence[Trial],
         losses: Sequence[float],
         scales: Sequence[float],
@@ -105,6 +106,7 @@ class Search:
           recipe: the recipe.
           known: the changes to combine. A change that touches two factors of the loss is combined with few
             others.
+          more: changes to combine, except a wrong average with a wrong mask.
           trials: a few batches without special features.
           losses: the function's loss on each of them.
           scales: absolute tolerance on each of them.
@@ -112,16 +114,19 @@ class Search:
         """
         self.recipe, self.trials, self.max_length = recipe, trials, max_length
         self.losses, self.scales = np.array(losses), np.array(scales)
-        usual = [change for change in known if not change.touches & {"floor", "gradient"}]
+        usual = [change for change in (*known, *more) if not change.touches & {"floor", "gradient"}]
         self.weights = [NOTHING, *(c for c in usual if c.touches <= WEIGHTS)]
         self.advantages = [NOTHING, *(c for c in usual if c.touches <= ADVANTAGES)]
         self.penalties = (
             [NOTHING, *(c for c in usual if c.touches <= PENALTY)] if recipe.kl_coef else [NOTHING]
         )
-        self.gains = [NOTHING, *(c for c in usual if not any(c.touches <= each for each in FACTORS))]
+        self.gains = [
+            NOTHING,
+            *(c for c in usual if not c.touches & (WEIGHTS | ADVANTAGES) and not c.touches <= PENALTY),
+        ]
         # A wrong mask and a wrong average together are one entry of the weights that counts as two changes.
         masks = [c for c in self.weights if c.touches == {"mask"}]
-        averages = [c for c in self.weights if c.touches == {"aggregate"}]
+        averages = [c for c in known if c.touches == {"aggregate"}]
         self.sizes = [min(index, 1) for index in range(len(self.weights))] + [2] * len(masks) * len(averages)
         self.weights += [average.and_then(mask) for average in averages for mask in masks]
         self.fits = [
@@ -214,7 +219,7 @@ class Search:
             weights[np.abs(unit[0]) < 1e-6] = np.nan
             hits = self._agreeing(surrogate + unit * weights)
         for k in hits:
-            if not np.isclose(weights[k], self.recipe.kl_coef):
+            if not np.isclose(weights[k], self.recipe.kl_coef) and abs(weights[k]) > 1e-9:
                 yield int(k), rounded(float(weights[k]))
 
     def _table(self, trial: Trial) -> _Table:
@@ -225,7 +230,7 @@ class Search:
             with np.errstate(all="ignore"):
                 made = change.apply(self.recipe, trial)[1].advantages
             advantages.append(np.concatenate([np.maximum(made, 0.0), np.maximum(-made, 0.0)]))
-        weights = np.array([self._terms(change, trial).weights for change in self.weights])
+        weights = np.array([self._weights(change, trial) for change in self.weights])
         signed = [[self._terms(change, each) for each in signs] for change in self.gains]
         return _Table(
             weights,
@@ -235,6 +240,15 @@ class Search:
             np.stack([_penalty_of(self._terms(change, trial), weights) for change in self.penalties], axis=1),
         )
 
+    def _weights(self, change: Change, trial: Trial) -> Floats:
+        """Return (N T,) the weights under a change; most of them depend on the mask alone."""
+        with np.errstate(all="ignore"):
+            recipe, changed = change.apply(self.recipe, trial)
+            if "correction" in recipe.aggregate.reads:
+                return _factors(recipe, changed, self.max_length).weights
+            weights = recipe.weights(changed.mask[None], max_length=self.max_length)
+        return np.broadcast_to(np.asarray(weights, dtype=float), (1, *trial.mask.shape)).reshape(-1)
+
     def _terms(self, change: Change, trial: Trial) -> _Terms:
         """Return the factors of the loss under a change, NaN if the change refuses the batch."""
         try:
@@ -243,9 +257,6 @@ class Search:
         except ValueError:
             nan = np.full(trial.mask.size, np.nan)
             return _Terms(nan, nan, nan, None, np.nan)
-
-
-FACTORS = (WEIGHTS, ADVANTAGES, PENALTY)
 
 
 def rounded(value: float) -> float:

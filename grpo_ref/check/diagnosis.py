@@ -8,10 +8,25 @@ from functools import cache, partial, reduce
 import numpy as np
 
 from grpo_ref.check.batches import ALIKE, GARBAGE, HOLE, NAN, NOTHING, RESIDUE, SINGLE, TOKENLESS, Trial
-from grpo_ref.check.changes import Change, changes, multiplied_by, of_recipe, unchanged, unfloored_means
+from grpo_ref.check.changes import (
+    MISSING_DETACH,
+    Change,
+    changes,
+    multiplied_by,
+    of_recipe,
+    unchanged,
+    unfloored_means,
+)
 from grpo_ref.check.combinations import Combination, Search
-from grpo_ref.check.fitting import fitted_penalties, fitted_settings, usual_clips, weight_condition
+from grpo_ref.check.fitting import (
+    fitted_penalties,
+    fitted_settings,
+    fitted_temperatures,
+    usual_settings,
+    weight_condition,
+)
 from grpo_ref.check.frameworks import Answer
+from grpo_ref.check.mistakes.recipes import two_in_one_part
 from grpo_ref.check.reference import ROUNDINGS, difference, reference, undetached
 from grpo_ref.recipes import Recipe
 
@@ -74,6 +89,10 @@ class Evidence:
             return Answer(np.inf, None)
         gradient = None if answer.gradient is None else answer.gradient * change.factor * change.slope
         return answer._replace(loss=answer.loss * change.factor, gradient=gradient)
+
+    def without_gradients(self) -> "Evidence":
+        """Keep the losses only."""
+        return replace(self, answers=[answer._replace(gradient=None) for answer in self.answers])
 
     def without(self, flaws: frozenset[str]) -> "Evidence":
         """Leave out the batches with one of these features."""
@@ -171,8 +190,8 @@ def _search(recipe: Recipe, evidence: Evidence, known: list[Change]) -> Search |
         max(evidence.rtol, ROUNDINGS * answer.precision) * max(abs(answer.loss), ours[index].scale) + 1e-12
         for index, answer in zip(plain, chosen.answers, strict=False)
     ]
-    known = [*known, *(of_recipe(*each) for each in usual_clips(recipe))]
-    return Search(recipe, known, chosen.trials, losses, scales, evidence.max_length)
+    more = [of_recipe(*each) for each in (*usual_settings(recipe), *two_in_one_part(recipe))]
+    return Search(recipe, known, more, chosen.trials, losses, scales, evidence.max_length)
 
 
 def _is_homogeneous(recipe: Recipe, trial: Trial, max_length: int | None) -> bool:
@@ -233,25 +252,43 @@ def _explanations(
     """Return the simplest explanations: those of the first of the following steps that finds any."""
     # 1. One known mistake, or a constant factor.
     if matches := [*_single(recipe, evidence, known), *_factored(recipe, evidence)]:
-        return matches
+        return sorted(matches, key=_unlikely)
+    if evidence.without_gradients().agrees(recipe):
+        return _gradient_factor(recipe, evidence)
     # 2. Another number in place of a setting.
     given = (evidence.trials, evidence.answers, evidence.max_length)
     fitted = [of_recipe(*each) for each in fitted_penalties(recipe, *given)]
     fitted += [of_recipe(*each) for each in fitted_settings(recipe, *given)]
+    fitted += fitted_temperatures(recipe, *given)
     if matches := _single(recipe, evidence, fitted):
         return matches
-    # 3. Two mistakes, then three. A constant factor and another weight of the penalty count as one each.
+    # 3. Usual numbers, two mistakes, then three. A constant factor and a weight of the penalty count as one.
     if made := search():
-        for number in (2, 3):
+        for number in (1, 2, 3):
             combined = [_combined(recipe, each) for each in made.combinations(number)]
             if matches := _single(recipe, evidence, combined):
-                return matches
+                return sorted(matches, key=_unlikely)
     return []
+
+
+def _unlikely(change: Change) -> bool:
+    """Return whether the change is a temperature, which may look like a factor on the loss."""
+    return change.slope != 1.0
 
 
 def _single(recipe: Recipe, evidence: Evidence, known: Iterable[Change]) -> list[Change]:
     """Return the changes with which all batches agree."""
-    return [change for change in known if evidence.agrees(recipe, change)]
+    known = list(known)
+    if matches := [change for change in known if evidence.agrees(recipe, change)]:
+        return matches
+    # The loss may be that of a change while the gradient flows through what the change holds constant.
+    losses = evidence.without_gradients()
+    for change in known:
+        if not change.differentiated and losses.agrees(recipe, change):
+            attached = change.and_then(MISSING_DETACH)
+            if evidence.agrees(recipe, attached):
+                return [attached]
+    return []
 
 
 def _combined(recipe: Recipe, combination: Combination) -> Change:
@@ -279,3 +316,18 @@ def _factored(recipe: Recipe, evidence: Evidence) -> list[Change]:
     if not ratios or np.isclose(ratios[0], 1.0) or np.isclose(ratios[0], 0.0):
         return []
     return _single(recipe, evidence, [multiplied_by(ratios[0])])
+
+
+def _gradient_factor(recipe: Recipe, evidence: Evidence) -> list[Change]:
+    """Return the change by a constant factor on the gradient alone, if there is one."""
+    for trial, answer in _pairs(evidence):
+        ours = evidence.answer(recipe, trial, None).gradient
+        if answer.gradient is None or answer.numerical or ours is None or not np.any(ours):
+            continue
+        slope = float((answer.gradient * ours).sum() / (ours**2).sum())
+        if not np.isfinite(slope) or np.isclose(slope, 0.0):
+            return []
+        text = f"its gradient is multiplied by {1.0 / slope:.6g}"
+        change = Change(text, unchanged, frozenset({"gradient"}), slope=slope)
+        return _single(recipe, evidence, [change])
+    return []

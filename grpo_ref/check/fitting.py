@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.check.batches import Trial
+from grpo_ref.check.changes import SIDES, Change, cooled
+from grpo_ref.check.combinations import rounded
 from grpo_ref.check.frameworks import Answer
 from grpo_ref.check.mistakes.recipes import PENALTIES
 from grpo_ref.check.reference import reference
@@ -22,6 +24,10 @@ GRID = (
 CLIP_LOWS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 3e-4, 3e-3)
 """Values of clip_low to try when both half-widths may differ from the recipe's."""
 CLIP_HIGHS = (*CLIP_LOWS, 0.28, 0.272, 0.5, 4e-4)
+SCALES = (0.3, 0.45, 0.6, 0.75, 0.85, 0.95, 0.999, 1.001, 1.05, 1.15, 1.3, 1.5, 1.8, 2.2, 2.8, 3.5)
+"""Numbers between which the factor on a log-probability is searched."""
+RATIOS = (1.1, 1.25, 1.28, 8.0)
+"""Values of a largest ratio that are not in the grid."""
 BATCHES = 4
 """Number of batches on which settings of the surrogate are estimated."""
 
@@ -74,7 +80,7 @@ def _weight(
             weights.append((answer.loss - base) / penalty)
         if len(weights) > 1 and not np.isclose(weights[-1], weights[0], rtol=1e-3, atol=1e-6):
             return None
-    return _rounded(float(np.median(weights))) if weights else None
+    return rounded(float(np.median(weights))) if weights else None
 
 
 def fitted_settings(
@@ -104,13 +110,33 @@ def fitted_settings(
                 yield _setting(recipe.surrogate, {"clip_low": low, "clip_high": value})
 
 
-def usual_clips(recipe: Recipe) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Generate surrogates with other usual half-widths of the clip, each as (condition, changed parts)."""
+def usual_settings(recipe: Recipe) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Generate surrogates with other usual numbers, each as (condition, changed parts)."""
     settings = _numbers(recipe.surrogate)
     if {"clip_low", "clip_high"} <= settings.keys():
         for low, high in itertools.product(CLIP_LOWS, CLIP_HIGHS):
             if (low, high) != (settings["clip_low"], settings["clip_high"]):
                 yield _setting(recipe.surrogate, {"clip_low": low, "clip_high": high})
+    for name in settings.keys() - {"clip_low", "clip_high"}:
+        for value in (*GRID, *RATIOS):
+            if value != settings[name]:
+                yield _setting(recipe.surrogate, {name: value})
+
+
+def fitted_temperatures(
+    recipe: Recipe, trials: Sequence[Trial], answers: Sequence[Answer], max_length: int | None
+) -> Iterator[Change]:
+    """Generate temperatures that explain the loss of one of the first batches, each as a change."""
+    for text in SIDES:
+        for trial, answer in itertools.islice(zip(trials, answers, strict=True), 2):
+
+            def apart(scale: float, text: str = text, trial: Trial = trial, answer: Answer = answer) -> float:
+                return reference(*cooled(text, scale).apply(recipe, trial), max_length).loss - answer.loss
+
+            for scale in _roots(apart, SCALES):
+                if not np.isclose(scale, 1.0):
+                    yield cooled(text, 1.0 / float(f"{1.0 / scale:.4g}"))
+                    yield cooled(text, scale)
 
 
 def _setting(part: Slot, values: dict[str, float]) -> tuple[str, dict[str, Any]]:
@@ -154,17 +180,20 @@ def _values(
             except ValueError:
                 return float("nan")
 
-        gaps = [apart(value) for value in GRID]
-        for low, high, left, right in zip(GRID, GRID[1:], gaps, gaps[1:], strict=False):
-            if left * right < 0.0:
-                value = _rounded(_crossing(apart, low, high, left))
-            elif abs(right) < 1e-12 < abs(left):
-                value = high
-            else:
-                continue
+        for value in _roots(apart, GRID):
             if value not in seen:
                 seen.add(value)
                 yield value
+
+
+def _roots(function: Callable[[float], float], grid: Sequence[float]) -> Iterator[float]:
+    """Generate the roots of a function between the numbers of a grid, to six digits."""
+    values = [function(number) for number in grid]
+    for low, high, left, right in zip(grid, grid[1:], values, values[1:], strict=False):
+        if left * right < 0.0:
+            yield rounded(_crossing(function, low, high, left))
+        elif abs(right) < 1e-12 < abs(left):
+            yield high
 
 
 def _crossing(function: Callable[[float], float], low: float, high: float, left: float) -> float:
@@ -176,8 +205,3 @@ def _crossing(function: Callable[[float], float], low: float, high: float, left:
         else:
             high = middle
     return 0.5 * (low + high)
-
-
-def _rounded(value: float) -> float:
-    """Round to six digits: the number was probably written by hand."""
-    return float(f"{value:.6g}")

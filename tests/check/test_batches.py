@@ -30,7 +30,7 @@ def test_the_batches_are_what_they_say():
     assert (left > 0).tolist() == [True] + [False] * 5
     assert not by_kind["padding beyond the longest completion, zeros in the padding"].mask[:, -2:].any()
     single = by_kind["a single group, zeros in the padding"]
-    assert len(single.mask) == single.group_size == 3
+    assert len(single.mask) == single.group_size == 4
     assert by_kind["groups of one, zeros in the padding"].group_size == 1
 
 

@@ -168,6 +168,57 @@ def min_of_ratios(
     return Term(value=value, slope=xp.where(ratio < 1.0 + clip_high, value, 0.0))
 
 
+def max_of_ratios(
+    log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2
+) -> Term:
+    """Take the maximum of the two ratios, before the advantage multiplies them.
+
+        s = max(r, clip(r, 1 - clip_low, 1 + clip_high)) A = max(r, 1 - clip_low) A
+
+    Args:
+      log_ratio: (..., P, G, T) in nats.
+      advantages: broadcastable to it.
+      clip_low, clip_high: as in `clipped`.
+    """
+    xp = array_namespace(log_ratio, advantages)
+    ratio = xp.exp(log_ratio)
+    value = xp.clip(ratio, 1.0 - clip_low, None) * advantages
+    return Term(value=value, slope=xp.where(ratio > 1.0 - clip_low, value, 0.0))
+
+
+def ratio_minus_one(
+    log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2
+) -> Term:
+    """Subtract 1 from the ratio: the gradient is right, the value is smaller by the advantage.
+
+        s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A) - A
+
+    Args:
+      log_ratio: (..., P, G, T) in nats.
+      advantages: broadcastable to it.
+      clip_low, clip_high: as in `clipped`.
+    """
+    term = clipped(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
+    return Term(value=term.value - advantages, slope=term.slope)
+
+
+def slope_inside_only(
+    log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2
+) -> Term:
+    """Set the slope to 0 outside the clip, on both sides: the value is right.
+
+    Args:
+      log_ratio: (..., P, G, T) in nats.
+      advantages: broadcastable to it.
+      clip_low, clip_high: as in `clipped`.
+    """
+    xp = array_namespace(log_ratio, advantages)
+    term = clipped(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
+    ratio = xp.exp(log_ratio)
+    inside = (ratio >= 1.0 - clip_low) & (ratio <= 1.0 + clip_high)
+    return Term(value=term.value, slope=xp.where(inside, ratio * advantages, 0.0))
+
+
 def clip_of_product(
     log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2
 ) -> Term:
@@ -381,6 +432,19 @@ def reversed_k1(log_probs: Array, ref_log_probs: Array) -> Term:
     return Term(value=ref_log_probs - log_probs, direct=-1.0 + 0.0 * log_probs)
 
 
+def positive_k1(log_probs: Array, ref_log_probs: Array) -> Term:
+    """Cut k1 off below 0, so that its mean is no longer the KL.
+
+        k = max(log πθ - log πref, 0)
+
+    Args:
+      log_probs, ref_log_probs: (..., P, G, T) in nats.
+    """
+    distance = log_probs - ref_log_probs
+    xp = array_namespace(distance)
+    return Term(value=xp.clip(distance, 0.0, None), direct=xp.where(distance > 0.0, 1.0, 0.0))
+
+
 def probability_weighted_k1(log_probs: Array, ref_log_probs: Array, *, by_reference: bool = False) -> Term:
     """Use the summand of the exact KL for the sampled token: the sampling weights it a second time.
 
@@ -455,6 +519,20 @@ def batch_mean_level(log_ratio: Array, mask: Array) -> Array:
     total = xp.sum(where_mask(mask, log_ratio), axis=BATCH, keepdims=True)
     tokens = at_least(xp.sum(as_floating(mask), axis=BATCH, keepdims=True), 1.0)
     return where_mask(mask, total / tokens + xp.zeros_like(log_ratio))
+
+
+# ---- corrections ---------------------------------------------------------------------------------
+
+
+def inverted_correction(old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, part: Slot) -> Array:
+    """Exchange old policy and sampler in a correction.
+
+    Args:
+      old_log_probs, rollout_log_probs: (..., P, G, T) in nats.
+      mask: (..., P, G, T) 1 on completion tokens.
+      part: the correction.
+    """
+    return part(old_log_probs=rollout_log_probs, rollout_log_probs=old_log_probs, mask=mask)
 
 
 # ---- weights -------------------------------------------------------------------------------------

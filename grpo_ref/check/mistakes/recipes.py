@@ -29,7 +29,9 @@ from grpo_ref.check.mistakes.kernels import (
     in_packed_rows,
     incomplete_k3,
     inverted,
+    inverted_correction,
     longest_mean,
+    max_of_ratios,
     mean_ratio_level,
     min_of_ratios,
     optimistic,
@@ -37,9 +39,12 @@ from grpo_ref.check.mistakes.kernels import (
     padded_mean_level,
     penalized_advantages,
     position_mean,
+    positive_k1,
     probability_weighted,
     probability_weighted_k1,
+    ratio_minus_one,
     reversed_k1,
+    slope_inside_only,
     squared_log_ratio,
     summed_completions,
     swapped_k3,
@@ -77,6 +82,12 @@ def mistakes(recipe: Recipe) -> Iterator[Mistake]:
     yield from _other_parts("level", LEVELS, recipe.level)
     if recipe.kl_coef:
         yield from _penalty_mistakes(recipe)
+    for text, part in AGGREGATES.items() if recipe.kl_coef and recipe.penalty_aggregate is None else ():
+        if part != recipe.aggregate:
+            yield Mistake(
+                f"in the surrogate, not in the KL penalty, {text}",
+                {"aggregate": part, "penalty_aggregate": recipe.aggregate},
+            )
     if recipe.kl_coef:
         yield Mistake(
             "the KL penalty is subtracted from the advantages, not added to the loss",
@@ -92,6 +103,7 @@ def mistakes(recipe: Recipe) -> Iterator[Mistake]:
         )
     if recipe.corrections:
         yield Mistake("the sampler's mismatch is not corrected", {"corrections": ()})
+        yield from _correction_mistakes(recipe)
     if recipe.log_ratio_limits != NO_LIMITS:
         yield Mistake("the log-ratio is not limited", {"log_ratio_limits": NO_LIMITS})
     yield from _surrogate_mistakes(recipe.surrogate)
@@ -143,6 +155,28 @@ def _wrong_averages(right: Slot) -> Iterator[Mistake]:
         yield Mistake(
             f"the loss is normalized twice: once more by {text}",
             {"aggregate": slot(divided_again, part=right, by=by)},
+        )
+
+
+def _correction_mistakes(recipe: Recipe) -> Iterator[Mistake]:
+    """Generate mistakes of a single correction: another limit, or the ratio upside down."""
+    if len(recipe.corrections) != 1:
+        return
+    (right,) = recipe.corrections
+    for name, value in _settings(right).items():
+        if type(value) not in (int, float):
+            continue
+        for limit in LIMITS:
+            if limit != value:
+                other = Slot(right.kernel, {**right.settings, name: limit})
+                limited = f"is {limit:g}" if math.isfinite(limit) else "is missing"
+                yield Mistake(
+                    f"in the correction of the sampler, {name} {limited}", {"corrections": (other,)}
+                )
+    if {"old_log_probs", "rollout_log_probs"} <= set(right.reads):
+        yield Mistake(
+            "the ratio of the correction is inverted",
+            {"corrections": (slot(inverted_correction, part=right),)},
         )
 
 
@@ -199,6 +233,8 @@ DIVISORS = {
     "completions": "the number of completions",
     "padded": "the padded length",
 }
+LIMITS = (0.5, 1.0, 1.05, 1.1, 1.2, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 8.0, 10.0, 20.0, math.inf)
+"""Limits of a correction that are tried."""
 NEARLY_1 = 1.0 - 1e-12
 """A half-width below which no ratio is clipped."""
 NO_LIMITS = (-math.inf, math.inf)
@@ -218,6 +254,7 @@ PENALTIES = {
     "the penalty is k3 with policy and reference exchanged": slot(swapped_k3),
     "the penalty is k3 times the importance ratio": slot(weighted_k3),
     "the penalty is the squared log-ratio, without the half of k2": slot(squared_log_ratio),
+    "the penalty is k1 where it is positive, and 0 elsewhere": slot(positive_k1),
     "the penalty is k1 with policy and reference exchanged": slot(reversed_k1),
     "the penalty is k3 without the -1": slot(incomplete_k3, constant=0.0),
     "the penalty is k3 without the log-ratio": slot(incomplete_k3, linear=0.0),
@@ -282,6 +319,34 @@ def _surrogates(right: Slot, low: float, high: float) -> dict[str, Slot]:
     }
 
 
+USUAL_CLIPS = ((0.2, 0.2), (0.2, 0.28), (0.1, 0.1), (0.3, 0.3))
+"""Half-widths that are used with a wrong surrogate."""
+
+
+def two_in_one_part(recipe: Recipe) -> Iterator[Mistake]:
+    """Generate two mistakes in one part: micro-batches of a wrong average, wrong clips of another width."""
+    if "correction" not in recipe.aggregate.reads:
+        for text, part in AGGREGATES.items():
+            if part == recipe.aggregate:
+                continue
+            for size in MICRO_BATCHES:
+                wrong = slot(in_micro_batches, part=part, size=size)
+                yield Mistake(
+                    f"each micro-batch of {size} is averaged by itself and {text}", {"aggregate": wrong}
+                )
+            summed = slot(summed_completions, part=part)
+            yield Mistake(f"{text} and completions are summed, not averaged", {"aggregate": summed})
+    settings = _settings(recipe.surrogate)
+    if recipe.surrogate.kernel is not clipped:
+        return
+    right = (settings["clip_low"], settings["clip_high"])
+    for low, high in dict.fromkeys((*USUAL_CLIPS, (right[0], right[0]), (min(right[1], 0.99), right[1]))):
+        if (low, high) == right:
+            continue
+        for text, part in _wrong_clips({"clip_low": low, "clip_high": high}).items():
+            yield Mistake(f"the clip is [1 - {low:g}, 1 + {high:g}] and {text}", {"surrogate": part})
+
+
 def _wrong_clips(clips: Mapping[str, float]) -> dict[str, Slot]:
     """Return wrong clips, by the condition that describes the mistake."""
     low, high = f"{clips['clip_low']:g}", f"{clips['clip_high']:g}"
@@ -293,6 +358,11 @@ def _wrong_clips(clips: Mapping[str, float]) -> dict[str, Slot]:
         "the minimum is taken of the ratios, before the advantage multiplies them": slot(
             min_of_ratios, **clips
         ),
+        "the maximum is taken of the ratios, before the advantage multiplies them": slot(
+            max_of_ratios, **clips
+        ),
+        "1 is subtracted from the ratio": slot(ratio_minus_one, **clips),
+        "the gradient is 0 wherever the ratio is outside the clip": slot(slope_inside_only, **clips),
         "the clip is on the product of ratio and advantage": slot(clip_of_product, **clips),
         "the advantage does not multiply the clipped ratio": slot(advantage_in_one_product, **clips),
         "the advantage does not multiply the unclipped ratio": slot(

@@ -24,7 +24,9 @@ from grpo_ref.check.mistakes.kernels import (
     in_packed_rows,
     incomplete_k3,
     inverted,
+    inverted_correction,
     longest_mean,
+    max_of_ratios,
     mean_ratio_level,
     min_of_ratios,
     optimistic,
@@ -32,15 +34,19 @@ from grpo_ref.check.mistakes.kernels import (
     padded_mean_level,
     penalized_advantages,
     position_mean,
+    positive_k1,
     probability_weighted,
     probability_weighted_k1,
+    ratio_minus_one,
     reversed_k1,
+    slope_inside_only,
     squared_log_ratio,
     stale_clipped,
     summed_completions,
     swapped_k3,
     unfloored,
 )
+from grpo_ref.corrections import truncated
 from grpo_ref.penalties import k1, k3
 from grpo_ref.surrogates import clipped
 
@@ -155,6 +161,10 @@ def test_the_padded_length_divides_the_log_ratio():
 LOST = {
     "the minimum of the ratios is the upper bound, bad tokens too": (min_of_ratios, 1.5, -2.0, -2.4),
     "a ratio below the upper bound is not clipped": (min_of_ratios, 0.5, -2.0, -1.0),
+    "the maximum of the ratios is the lower bound": (max_of_ratios, 0.5, 2.0, 1.6),
+    "a ratio above the lower bound is not clipped": (max_of_ratios, 1.5, 2.0, 3.0),
+    "1 is subtracted from 1.2": (ratio_minus_one, 1.5, 2.0, 0.4),
+    "the value of a bad token outside the clip is right": (slope_inside_only, 1.5, -2.0, -3.0),
     "a product above 1.2 is cut": (clip_of_product, 1.5, 2.0, 1.2),
     "a product below 0.8 is not": (clip_of_product, 1.5, -2.0, -3.0),
     "the clipped ratio has no advantage": (advantage_in_one_product, 1.5, 2.0, 1.2),
@@ -198,7 +208,27 @@ def test_a_wrong_penalty_has_the_value_worked_by_hand(kernel, settings, value):
     assert float(kernel(HALF, QUARTER, **settings).value[0, 0, 0]) == pytest.approx(value)
 
 
+def test_the_slope_may_be_0_on_both_sides_of_the_clip():
+    assert float(slope_inside_only(np.log(np.full((1, 1, 1), 1.5)), BAD).slope[0, 0, 0]) == 0.0
+    assert float(slope_inside_only(np.log(np.full((1, 1, 1), 1.1)), BAD).slope[0, 0, 0]) == pytest.approx(
+        -1.1
+    )
+
+
+def test_k1_may_be_cut_off_below_0():
+    assert float(positive_k1(HALF, QUARTER).value[0, 0, 0]) == pytest.approx(np.log(2.0))
+    assert float(positive_k1(QUARTER, HALF).value[0, 0, 0]) == 0.0
+
+
+def test_a_correction_may_be_upside_down():
+    """πold = 1/4 and the sampler's 1/2: the weight 1/2 becomes 2."""
+    part = slot(truncated, max_ratio=5.0)
+    weight = inverted_correction(QUARTER, HALF, GOOD, part=part)
+    assert float(weight[0, 0, 0]) == pytest.approx(2.0)
+
+
 SMOOTH = [
+    *(max_of_ratios, ratio_minus_one, positive_k1),
     *(min_of_ratios, clip_of_product, advantage_in_one_product, clip_around_zero, clipped_quotient),
     *(probability_weighted, squared_log_ratio, incomplete_k3, reversed_k1, probability_weighted_k1),
     *(slot(incomplete_k3, linear=1.0), slot(probability_weighted_k1, by_reference=True)),
