@@ -148,12 +148,12 @@ def optimal_token_baseline(
 ) -> Array:
     """Reward minus a baseline for each position, which weights completions by their gradient noise so far.
 
-        Aᵢₜ = rᵢ - Bₜ,   Bₜ = Σⱼ Wⱼₜ rⱼ / (Σⱼ Wⱼₜ + eps),   Wⱼₜ = Σ_{s <= t} ‖∂ log π(s) / ∂ logits‖²
+        Aᵢₜ = rᵢ - Bₜ,   Bₜ = Σⱼ Wⱼₜ rⱼ / (Σⱼ Wⱼₜ + eps),   Wⱼₜ = Σ_{s <= t} nⱼₛ
 
-    The sums over j are over the completions of the group that have a token at t. Where only the longest
-    completion has tokens left, B is 0. A baseline weighted by the squared norm of the score has the smallest
-    variance. The gradient with respect to the logits takes the place of the gradient with respect to the
-    parameters: ‖onehot - π‖² = 1 - 2 π(token) + Σₐ πₐ².
+    n is the squared norm of ∂ log π(token) / ∂ logits = onehot - π, which is 1 - 2 π(token) + Σₐ πₐ². It
+    takes the place of the norm with respect to the parameters: weights of this kind minimize the variance of
+    the gradient. The sums over j are over the completions of the group that have a token at t. Where only the
+    longest completion has tokens left, B is 0.
 
     Args:
       rewards: (P, G), one row per prompt, for the whole completion.

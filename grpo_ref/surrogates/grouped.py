@@ -7,7 +7,7 @@ from grpo_ref.types import Term
 def gvpo(log_ratio: Array, advantages: Array, mask: Array, *, beta: float = 0.1) -> Term:
     """Fit the differences of the log-ratios in a group to the differences of the rewards: GVPO.
 
-        loss = 1/P Σ_groups 1/(G-1) Σᵢ ½ eᵢ²,   eᵢ = β (zᵢ - mean(z)) - Aᵢ,   z = log πθ(o) - log πold(o)
+        loss = 1/P Σ_groups 1/(G-1) Σᵢ eᵢ² / 2,   eᵢ = β (zᵢ - mean(z)) - Aᵢ,   z = log πθ(o) - log πold(o)
 
     The loss is 0 where πθ is proportional to πold exp(r/β): the solution of the reward less β times the KL to
     the old policy. On-policy z is 0, and the gradient is β times that of RLOO. Later, a completion that has
