@@ -62,7 +62,8 @@ def pass_rate_between(
     Raises:
       ValueError: if the bounds are out of order.
 
-    A book chapter on GRPO (2026, not public), sec. 7.4; Open Instruct has `no_resampling_pass_rate`.
+    The upper bound is Open Instruct's `no_resampling_pass_rate`. A book chapter on GRPO (2026, not public),
+    sec. 7.4, has both bounds.
     """
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"expected 0 <= low <= high <= 1, got {low} and {high}")

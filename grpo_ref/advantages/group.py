@@ -248,7 +248,7 @@ def normal_scores(rewards: Array) -> Array:
       (P, G), quantiles of the standard normal distribution. A group with equal rewards gets 0, and a row
       without ties sums to zero.
 
-    A book chapter on GRPO (2026, not public), sec. 7.5.12, "quantile normalization"; van der Waerden 1952.
+    Van der Waerden 1952; "quantile normalization" in a book chapter on GRPO (2026, not public), sec. 7.5.12.
 
     >>> import numpy as np
     >>> normal_scores(np.array([[0.1, 30.0, 0.2]])).round(3)

@@ -1,5 +1,6 @@
 """The claims: complete, independent of one another, able to fail, and as they stand in the documentation."""
 
+import re
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
@@ -109,6 +110,12 @@ def test_table_and_page_are_made_from_the_stored_results():
     assert (folder / "README.md").read_text(encoding="utf-8") == page
     assert {path.stem for path in folder.glob("*.png")} == set(EXPERIMENTS)
     assert "<table>" in html_page(page, folder)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_public_source_is_cited_before_one_that_is_not(name):
+    public, _, _ = EXPERIMENTS[name].source.partition("a book chapter on GRPO (2026, not public)")
+    assert re.search(r"arXiv:\d{4}\.\d{5}|\b(?:19|20)\d\d\b|documentation", public)
 
 
 @pytest.mark.parametrize("name", MUTANTS)

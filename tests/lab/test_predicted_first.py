@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grpo_ref.lab import EXPERIMENTS
-from grpo_ref.lab.framework.predictions import FOLDER, fingerprint, written_on
+from grpo_ref.lab.framework.predictions import FOLDER, recorded
 from grpo_ref.lab.framework.summary import load
 
 ROOT = Path(__file__).parents[2]
@@ -37,11 +37,7 @@ def first_commits(path, brought):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_results_are_of_predictions_that_were_written_down(name):
     one = load(ROOT / PAGE / "results.json")["experiments"][name]["predicted"]
-    experiment = EXPERIMENTS[name]
-    assert one == {
-        "sha256": fingerprint(experiment),
-        "written": written_on(experiment, ROOT / PAGE / FOLDER),
-    }
+    assert one == recorded(EXPERIMENTS[name], ROOT / PAGE / FOLDER)
     assert one["written"]
 
 

@@ -75,8 +75,8 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="Batch-level reward scaling alone and token-level loss alone are modest improvements; both"
     " together are synergistic, significantly better than either alone.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.5.10, as a finding of ScaleRL"
-    " (arXiv:2510.13786)",
+    source="Liu et al. 2025, Lite PPO (arXiv:2508.08221), which combines the two; a book chapter on GRPO"
+    " (2026, not public), sec. 7.5.10, as a finding of ScaleRL (arXiv:2510.13786)",
     family=FAMILY,
     run="There are 80 updates of 16 x 8 completions with Adam and without a KL penalty. Batch scaling divides"
     " by the standard deviation of the batch and subtracts the mean of the group, as TRL and Lite PPO do; the"

@@ -127,7 +127,9 @@ EXPERIMENT = Experiment(
     group="divergence",
     claim="If response entropy, the share of distinct n-grams and the width of the rewards all drop during"
     " training, you have a collapse problem.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.5.1",
+    source="Wang et al. 2025, RAGEN (arXiv:2504.20073), for the width of the rewards; Cui et al. 2025, The"
+    " entropy mechanism (arXiv:2505.22617), for the entropy; a book chapter on GRPO (2026, not public), sec."
+    " 7.5.1, for all three together",
     family=FAMILY,
     run=f"Each task is learned three times, for {UPDATES} updates by GRPO without a KL penalty: without"
     " pressure; with an entropy bonus of 0.3; and with a single right answer per prompt, whose tokens the"

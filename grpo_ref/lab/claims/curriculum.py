@@ -126,8 +126,8 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="A prompt that the model cannot solve teaches nothing, so the prompts' difficulty must match the"
     " model: easy prompts first, or only prompts with a pass rate of 20 to 80 %.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.4; curriculum sampling: Kimi k1.5"
-    " (arXiv:2501.12599)",
+    source="curriculum sampling: Kimi k1.5 (arXiv:2501.12599); a book chapter on GRPO (2026, not public),"
+    " sec. 7.4",
     family=FAMILY,
     run=f"There are 20, 40, 80 or 160 updates, as drawn, of {PROMPTS} x {GROUP} completions with Adam and"
     " without a KL penalty: on the hardest prompt only; on the pool as it is; with only the shorter half of"

@@ -132,8 +132,8 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="A prompt that a pretrained network cannot solve teaches nothing, so the prompts' difficulty must"
     " match it: easy prompts first, or only prompts with a pass rate of 20 to 80 %.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.4; curriculum sampling: Kimi k1.5"
-    " (arXiv:2501.12599)",
+    source="curriculum sampling: Kimi k1.5 (arXiv:2501.12599); a book chapter on GRPO (2026, not public),"
+    " sec. 7.4",
     family="Prompts need 1 to 4 or 1 to 8 steps, with 3 to 5 moves in each; which move is right depends on"
     " how many steps are left, for all prompts alike. The hardest prompt has between an even share and 80 %"
     " of the pool. At first it is solved with a chance of one in a million to one in a hundred"

@@ -135,8 +135,8 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="Groups whose completions are all right or all wrong have no gradient; dropping and redrawing"
     " them, or keeping only prompts with a pass rate of 20 to 80 %, makes learning faster.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.4; Yu et al. 2025, DAPO, dynamic sampling"
-    " (arXiv:2503.14476)",
+    source="Yu et al. 2025, DAPO, dynamic sampling (arXiv:2503.14476); a book chapter on GRPO (2026, not"
+    " public), sec. 7.4",
     family=FAMILY,
     run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions, {COPIES} prompts for each question,"
     " and no KL penalty: with all groups; with dead groups redrawn up to 3 times (dynamic sampling); and with"

@@ -67,8 +67,8 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="Dropping and redrawing groups whose completions are all right or all wrong makes learning faster,"
     " where a pretrained network answers all questions with the same weights.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.4; Yu et al. 2025, DAPO, dynamic sampling"
-    " (arXiv:2503.14476)",
+    source="Yu et al. 2025, DAPO, dynamic sampling (arXiv:2503.14476); a book chapter on GRPO (2026, not"
+    " public), sec. 7.4",
     family=SUMS,
     run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions, {COPIES} prompts for each question,"
     f" and no KL penalty: with all groups, and with dead groups redrawn up to {RESAMPLES} times (dynamic"

@@ -105,7 +105,9 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="The mean reward of a group is an unbiased estimate of V(s), and a larger group makes it and the"
     " gradient less noisy.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.2, 'why group normalization works'",
+    source="Shao et al. 2024, DeepSeekMath, sec. 4.1.1 (arXiv:2402.03300), where the mean reward of a"
+    " group is the baseline; a book chapter on GRPO (2026, not public), sec. 7.2, 'why group"
+    " normalization works'",
     family=f"{FAMILY} Here there are {CONTEXTS} contexts of 2 to {MOST_ARMS} arms.",
     run=f"For each seed a bandit and a policy are drawn, and {BATCHES} batches with one group for each"
     f" context, and as many of {COMPLETIONS} completions in all, whose contexts are drawn; nothing is"

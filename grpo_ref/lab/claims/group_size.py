@@ -21,7 +21,8 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="Groups of 2 are too noisy for stable learning and never recommended; 8 are good, 16 excellent and"
     " 32 near-perfect.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.4",
+    source="It takes two: your GRPO is secretly DPO (arXiv:2510.00977), whose abstract reports the common"
+    " view that groups must be large; a book chapter on GRPO (2026, not public), sec. 7.4, for the sizes",
     family=FAMILY,
     run=f"Groups of {', '.join(map(str, SIZES))}, in {UPDATES} batches. Either every batch has {PROMPTS}"
     f" prompts, and larger groups cost more, or every batch has {COMPLETIONS} completions, and larger groups"

@@ -79,9 +79,9 @@ EXPERIMENT = Experiment(
     name="larger_batches",
     group="advantages",
     claim="Larger batch sizes benefit more from batch-level scaling.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.5.10, as a finding of ScaleRL"
-    " (arXiv:2510.13786), whose abstract does not have it; REINFORCE++ (arXiv:2501.03262, abstract) says that"
-    " the bias of a batch's normalization vanishes as the batch grows",
+    source="REINFORCE++ (arXiv:2501.03262), whose abstract says that the bias of a batch's normalization"
+    " vanishes as the batch grows; a book chapter on GRPO (2026, not public), sec. 7.5.10, as a finding"
+    " of ScaleRL (arXiv:2510.13786), whose abstract does not have it",
     family=FAMILY,
     run=f"Advantages are divided by the standard deviation of the batch, the mean being the group's, or by"
     f" that of the group. There are {UPDATES} updates with Adam and without a KL penalty, of {SMALL},"

@@ -162,9 +162,9 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="The group's mean reward takes the place of a learned critic, and often outperforms PPO because"
     " empirical baselines are more accurate than a poorly trained value function.",
-    source="a book chapter on GRPO (2026, not public), introduction and sec. 7.1; Shao et al. 2024,"
-    " DeepSeekMath, sec. 4.1.1 (arXiv:2402.03300; read in summaries), which claims less: that no critic is"
-    " needed",
+    source="Shao et al. 2024, DeepSeekMath, sec. 4.1.1 (arXiv:2402.03300; read in summaries), which claims"
+    " less: that no critic is needed; a book chapter on GRPO (2026, not public), introduction and sec."
+    " 7.1",
     family=FAMILY,
     run=f"Each of {UPDATES} updates has {COMPLETIONS} completions and one step of Adam, on-policy, without"
     f" dividing the advantages by anything: groups of {GROUP} with the group's mean as the baseline; or one"

@@ -56,7 +56,8 @@ EXPERIMENT = Experiment(
     group="rewards",
     claim="Ranks (GOPO) do better than rewards where these come from a model that distorts them or is"
     " noisy; rewards do better where they are verified and binary.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.5.12; GOPO (arXiv:2602.03876)",
+    source="Choi et al. 2026, GOPO (arXiv:2602.03876); a book chapter on GRPO (2026, not public), sec."
+    " 7.5.12",
     family=FAMILY,
     run="The reward is the hidden quality; or distorted; or noisy, with Cauchy errors or in the control"
     " with normal errors of the same scale; or 1 where the test is passed and else 0; or, in the hostile"

@@ -83,9 +83,9 @@ EXPERIMENT = Experiment(
     claim="Tokens that are common in pretraining receive large gradients even when they carry no"
     " task-relevant information; the weight 1 - π_ref corrects this bias and focuses the gradient on"
     " informative tokens.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.5.4, under the name of Dr. GRPO; the Dr. GRPO"
-    " of Liu et al. 2025 (arXiv:2503.20783) has no such weight, but leaves out the division by the standard"
-    " deviation and by the length",
+    source="not in Liu et al. 2025, Dr. GRPO (arXiv:2503.20783), which leaves out the division by the"
+    " standard deviation and by the length; a book chapter on GRPO (2026, not public), sec. 7.5.4, which"
+    " gives the name Dr. GRPO to this weight",
     family=FAMILY,
     run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"
     " Adam and without a KL penalty: GRPO, GRPO with the chapter's weight, and the real Dr. GRPO. Both GRPOs"

@@ -108,7 +108,7 @@ EXPERIMENT = Experiment(
     group="rewards",
     claim="Where rewards are summed before they are normalized, one of large scale drowns one of small"
     " scale; where each is normalized first (GDPO), scales do not matter.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.5.11; GDPO (arXiv:2601.05242)",
+    source="GDPO (arXiv:2601.05242); a book chapter on GRPO (2026, not public), sec. 7.5.11",
     family="4 to 16 questions share nothing. Completions have two parts of 1 to 3 tokens, out of 4 to 10,"
     " each token with a quality that is uniform from 0 to 1. The reward for the second part is its mean"
     " quality, that for the first part is its mean quality times 3 to 100 (log-uniform). Groups have 4, 8"

@@ -54,8 +54,8 @@ EXPERIMENT = Experiment(
     group="clipping",
     claim="When a batch is used for several steps, GSPO's ratio of the sequence is theoretically correct and"
     " more stable than GRPO's ratios of the tokens; when it is used once, there is no difference.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.5.3; Zheng et al. 2025, GSPO"
-    " (arXiv:2507.18071)",
+    source="Zheng et al. 2025, GSPO (arXiv:2507.18071); a book chapter on GRPO (2026, not public), sec."
+    " 7.5.3",
     family=FAMILY,
     run="40 batches are learned with Adam and without a KL penalty, each used for 2 to 16 steps, or once."
     " GSPO has the clip range of its paper, and in one arm GRPO's of 0.2. Two more pairs have the same"

@@ -57,8 +57,8 @@ EXPERIMENT = Experiment(
     group="clipping",
     claim="When a batch is used for several steps, GSPO's ratio of the sequence is better and more stable"
     " than GRPO's ratios of the tokens, where a pretrained network spells all words with the same weights.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.5.3; Zheng et al. 2025, GSPO"
-    " (arXiv:2507.18071)",
+    source="Zheng et al. 2025, GSPO (arXiv:2507.18071); a book chapter on GRPO (2026, not public), sec."
+    " 7.5.3",
     family=f"{FAMILY} Words, luck and passes are the table's, batches are always of {PROMPTS} x {GROUP}."
     " A network of two layers reads the number of the word and all letters so far; it first imitates 4096"
     " words of the table's reference, and all words share its weights.",

@@ -71,8 +71,8 @@ EXPERIMENT = Experiment(
     group="clipping",
     claim="The cliff of hard clipping makes training sensitive to the clip range and unstable; the smooth"
     " weights of SAPO and VESPO do not, and handle stale data.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.5.6 and 7.5.8; Gao et al. 2025, SAPO"
-    " (arXiv:2511.20347); VESPO (arXiv:2602.10693)",
+    source="Gao et al. 2025, SAPO (arXiv:2511.20347); VESPO (arXiv:2602.10693); a book chapter on GRPO"
+    " (2026, not public), sec. 7.5.6 and 7.5.8",
     family=FAMILY,
     run="40 batches are learned with Adam and without a KL penalty, each used for 2 to 16 steps, or once, or"
     " always 16 times: 8 passes over 2 parts. Each recipe also learns with all settings of its surrogate"

@@ -129,7 +129,7 @@ EXPERIMENT = Experiment(
     group="divergence",
     claim="A sampling temperature of 0.7 to 1 gives groups varied enough to compare; lower, groups agree and"
     " teach nothing; higher, they are random and learning is slow.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.5.1; RLinf documentation, GRPO",
+    source="RLinf documentation, GRPO; a book chapter on GRPO (2026, not public), sec. 7.5.1",
     family="12 prompts have answers of two tokens out of 8. How many of the 64 answers are right (1 to 6),"
     " how much more the reference likes their tokens (by 0 to 2 nats), how sharp it is (a standard deviation"
     " of its logits of 0.5 to 2.5), which share of the verdicts is wrong (0 to 0.3) and the size of the"

@@ -30,8 +30,8 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="Groups of 2 match groups of 16 with an eighth of the completions: a pair is a contrast, and that"
     " is what GRPO needs.",
-    source="a book chapter on GRPO (2026, not public), sec. 7.5.5; It takes two: your GRPO is secretly DPO"
-    " (arXiv:2510.00977)",
+    source="It takes two: your GRPO is secretly DPO (arXiv:2510.00977); a book chapter on GRPO (2026, not"
+    " public), sec. 7.5.5",
     family=FAMILY,
     run=f"The standard is {UPDATES} batches of {PROMPTS} groups of 16. Pairs get an eighth of these"
     f" completions in two ways: {UPDATES} batches of {PROMPTS} pairs, or {UPDATES // EIGHT} batches of"

@@ -14,8 +14,8 @@ FOLDER = "predictions"
 
 
 def fingerprint(experiment: Experiment) -> str:
-    """Return the SHA-256 of a claim, its distribution of tasks and its predictions, in hexadecimal digits."""
-    return hashlib.sha256(_text(_predicted(experiment)).encode()).hexdigest()
+    """Return the SHA-256 of a claim, its source, its tasks and its predictions, in hexadecimal digits."""
+    return _hash(_content(experiment))
 
 
 def write_predictions(experiment: Experiment, folder: Path, today: date) -> bool:
@@ -29,31 +29,48 @@ def write_predictions(experiment: Experiment, folder: Path, today: date) -> bool
     Returns:
       True if the file was written.
     """
-    if written_on(experiment, folder):
+    if recorded(experiment, folder)["written"]:
         return False
-    found = {"written": today.isoformat(), "sha256": fingerprint(experiment), **_predicted(experiment)}
+    found = {"written": today.isoformat(), "sha256": fingerprint(experiment), **_content(experiment)}
     folder.mkdir(parents=True, exist_ok=True)
     replace_text(folder / f"{experiment.name}.json", _text(found) + "\n")
     return True
 
 
-def written_on(experiment: Experiment, folder: Path) -> str:
-    """Return the date in an experiment's file, or "" if there is no file or its predictions differ."""
+def recorded(experiment: Experiment, folder: Path) -> dict[str, str]:
+    """Return the hash and the date of an experiment's file.
+
+    The source may be cited in other words than in the file, since the citation predicts nothing.
+
+    Args:
+      experiment: the claim.
+      folder: folder of the files.
+
+    Returns:
+      "sha256" and "written". The date is "", and the hash is the fingerprint, if there is no file, if the
+      file was edited, or if its claim, its tasks or its predictions differ.
+    """
+    new = {"sha256": fingerprint(experiment), "written": ""}
     try:
         found = json.loads((folder / f"{experiment.name}.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return ""
-    day, kept = str(found.pop("written")), found.pop("sha256")
-    return day if kept == fingerprint(experiment) and found == _predicted(experiment) else ""
+        return new
+    day, kept = str(found.pop("written")), str(found.pop("sha256"))
+    same = found == _content(experiment) | {"source": found["source"]}
+    return {"sha256": kept, "written": day} if same and kept == _hash(found) else new
 
 
-def _predicted(experiment: Experiment) -> dict[str, Any]:
+def _content(experiment: Experiment) -> dict[str, Any]:
     return {
         "claim": experiment.claim,
         "source": experiment.source,
         "family": experiment.family,
         "predictions": [one._asdict() for one in experiment.predictions],
     }
+
+
+def _hash(content: dict[str, Any]) -> str:
+    return hashlib.sha256(_text(content).encode()).hexdigest()
 
 
 def _text(found: dict[str, Any]) -> str:

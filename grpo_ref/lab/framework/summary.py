@@ -12,7 +12,7 @@ from typing import Any
 from grpo_ref.files import replace_text
 from grpo_ref.lab.framework.cache import described_arm
 from grpo_ref.lab.framework.experiment import Experiment
-from grpo_ref.lab.framework.predictions import fingerprint, written_on
+from grpo_ref.lab.framework.predictions import recorded
 from grpo_ref.lab.framework.verdicts import ClaimResult
 
 FORMAT = "grpo_ref experiments 2"
@@ -91,7 +91,7 @@ def _one(experiment: Experiment, result: ClaimResult, predictions: Path) -> dict
     exhibit = experiment.exhibit() if experiment.exhibit else ""
     return {
         "verdict": result.verdict,
-        "predicted": {"sha256": fingerprint(experiment), "written": written_on(experiment, predictions)},
+        "predicted": recorded(experiment, predictions),
         "pairs": pairs,
         "findings": findings,
         "tuning": tuning,

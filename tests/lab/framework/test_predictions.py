@@ -7,16 +7,16 @@ from datetime import date
 import pytest
 from toy_experiment import TOY
 
-from grpo_ref.lab.framework.predictions import fingerprint, write_predictions, written_on
+from grpo_ref.lab.framework.predictions import fingerprint, recorded, write_predictions
 
 FIRST, LATER = date(2026, 1, 2), date(2026, 3, 4)
 
 
 def test_a_file_that_says_the_same_keeps_its_date(tmp_path):
-    assert written_on(TOY, tmp_path) == ""
+    assert recorded(TOY, tmp_path)["written"] == ""
     assert write_predictions(TOY, tmp_path, FIRST)
     assert not write_predictions(TOY, tmp_path, LATER)
-    assert written_on(TOY, tmp_path) == "2026-01-02"
+    assert recorded(TOY, tmp_path)["written"] == "2026-01-02"
 
 
 @pytest.mark.parametrize(
@@ -33,19 +33,27 @@ def test_another_prediction_has_another_hash_and_date(tmp_path, change):
     other = replace(TOY, **change)
     assert fingerprint(other) != fingerprint(TOY)
     write_predictions(TOY, tmp_path, FIRST)
-    assert written_on(other, tmp_path) == ""
+    assert recorded(other, tmp_path)["written"] == ""
     assert write_predictions(other, tmp_path, LATER)
-    assert written_on(other, tmp_path) == "2026-03-04"
+    assert recorded(other, tmp_path)["written"] == "2026-03-04"
 
 
 def test_what_is_said_of_a_result_may_change():
     assert fingerprint(replace(TOY, remark="Seen.", chosen="This.")) == fingerprint(TOY)
 
 
-def test_a_file_that_was_edited_does_not_count(tmp_path):
+def test_another_citation_keeps_the_hash_and_the_date_of_the_file(tmp_path):
+    cited = replace(TOY, source="A paper; the source of before.")
+    write_predictions(TOY, tmp_path, FIRST)
+    assert recorded(cited, tmp_path) == {"sha256": fingerprint(TOY), "written": "2026-01-02"}
+    assert not write_predictions(cited, tmp_path, LATER)
+
+
+@pytest.mark.parametrize(
+    "change", [{"source": "A paper."}, {"predictions": []}], ids=["source", "predictions"]
+)
+def test_a_file_that_was_edited_does_not_count(tmp_path, change):
     write_predictions(TOY, tmp_path, FIRST)
     path = tmp_path / "toy.json"
-    found = json.loads(path.read_text())
-    found["predictions"][0]["margin"] = 0.25
-    path.write_text(json.dumps(found))
-    assert written_on(TOY, tmp_path) == ""
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    assert recorded(TOY, tmp_path)["written"] == ""
