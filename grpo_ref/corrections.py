@@ -334,9 +334,9 @@ def prefix_ratio(
         product:  wₜ = min(Π_{s <= t} ρₛ, max_ratio),         ρ = πold / πrollout
         minimum:  wₜ = min(ρₜ min_{s < t} ρₛ, max_ratio),     the first token has its own ρ
 
-    The gradient of a token is multiplied by the probability of the tokens before it, which the sampler chose,
-    and by that of the token itself. So the product is the unbiased weight of a token's gradient. Its variance
-    is smaller than that of `sequence_sum_level`, and still grows with t. The minimum does not grow. In both
+    The sampler chose the tokens before t as well as the token itself. So the product is the unbiased weight
+    of the gradient of token t. Its variance is smaller than that of `sequence_sum_level`, but it still grows
+    with t. MinPRO replaces the product over the tokens before t by the smallest of their ratios. In both
     papers ρ is πθ / πold, in the place of the surrogate's ratio. CTPO clips it at bounds that widen with √t.
 
     Args:
