@@ -294,9 +294,13 @@ def _outside(dialect: Dialect, config: Mapping[str, Any], trap: Trap) -> dict[st
 
 
 def _parts(recipe: Recipe) -> list[Part]:
+    rewards: list[tuple[str, Slot | Any]] = [("advantage", recipe.advantage)]
+    if recipe.distill is not None and recipe.distill.settings.get("reward_coef") == 0.0:
+        rewards = [("advantage", recipe.distill)]  # the teacher's advantages replace those of the rewards
+    elif recipe.distill is not None:
+        rewards.append(("distill", recipe.distill))
     kernels: list[tuple[str, Slot | Any]] = [
-        ("advantage", recipe.advantage),
-        *([("distill", recipe.distill)] if recipe.distill else []),
+        *rewards,
         ("level", recipe.level),
         ("surrogate", recipe.surrogate),
         *(("correction", part) for part in recipe.corrections),

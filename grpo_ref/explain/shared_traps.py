@@ -43,7 +43,7 @@ def _width(recipe: Recipe) -> float:
 SHARED_TRAPS = (
     SharedTrap(
         "One completion per prompt, but a baseline from its group",
-        lambda recipe, size: size == 1 and recipe.advantage.kernel in GROUPED,
+        lambda recipe, size: size == 1 and recipe.advantage.kernel in GROUPED and recipe.distill is None,
         "With one completion per prompt there is nothing to compare it with. Its advantage is 0, or its plain reward"
         " if the trainer keeps groups of one. Sample at least two completions.",
         "Shao et al. 2024, GRPO, eq. 1 (arXiv:2402.03300)",

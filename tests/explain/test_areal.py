@@ -36,6 +36,22 @@ TOKENS = {"adv_norm": {"mean_level": "batch", "std_level": "batch"}}
 FILTER = "rejection_sampling"
 # configuration -> parts of the recipe, as text
 PARTS = {
+    "a teacher beside the rewards": (
+        PLAIN | {"teacher": {"rollout": {"backend": "sglang:d1"}}},
+        {
+            "penalty": "to_teacher(estimator=k1)",
+            "kl_coef": "0.005",
+            "surrogate": "clipped(clip_low=0.2, clip_high=0.2)",
+        },
+    ),
+    "a teacher alone": (
+        PLAIN | {"teacher": {"path": "large", "rl_loss_weight": 0.0, "distill_loss_weight": 0.1}},
+        {
+            "surrogate": "importance_weighted",
+            "distill": "with_teacher(reward_coef=0.0, coef=0.1, student=current)",
+            "kl_coef": "0.0",
+        },
+    ),
     "the defaults have a penalty against nothing": (
         {},
         {
@@ -150,7 +166,18 @@ def test_a_configuration_becomes_a_recipe(config, parts):
 
 REFUSED = {
     "a critic": ({"critic": {"backend": "fsdp:d1"}}, "A critic gives values"),
-    "a teacher": ({"teacher": {"rollout": {"backend": "sglang:d1"}}}, "mixed with a distance to a teacher"),
+    "a teacher beside half of the loss": (
+        {"teacher": {"path": "large", "rl_loss_weight": 0.5}},
+        "teacher.rl_loss_weight: 0.5 cannot be expressed here, the loss of a recipe has a weight of 1",
+    ),
+    "a teacher and another old policy": (
+        APART | {"teacher": {"path": "large", "rl_loss_weight": 0.0}},
+        "with use_decoupled_loss, whose ratio is to another policy",
+    ),
+    "a teacher and a second moment": (
+        {"teacher": {"path": "large"}, "m2_threshold": 0.1},
+        "with m2_threshold, which changes the tokens that a teacher judges",
+    ),
     "a guess": (
         {"use_decoupled_loss": True, "prox_logp_method": "loglinear"},
         "depends on how many steps ago each token was sampled",
@@ -372,3 +399,31 @@ def test_the_default_is_warned_of():
     assert [trap.name for trap in sprung(TRAPS, dialect.settings({}), set())] == [
         "kl_ctl is set but there is no reference model"
     ]
+
+
+def test_a_teacher_beside_the_rewards_has_no_effect_on_the_gradient():
+    """Two tokens: the term adds 0.005 / 2 to each slope, whatever the teacher."""
+    logs, ones = np.log([[[0.5, 0.25]]]), np.ones((1, 1, 2))
+    for teacher in (0.1, 0.9):
+        recipe = areal.recipe(**PLAIN, **{"teacher.path": "large"})
+        taught = np.full((1, 1, 2), np.log(teacher))
+        ours = policy_loss(logs, ones[..., 0], ones, recipe=recipe, teacher_log_probs=taught)
+        plain = policy_loss(logs, ones[..., 0], ones, recipe=areal.recipe(**PLAIN))
+        np.testing.assert_allclose(ours.gradient - plain.gradient, 0.0025, rtol=1e-9)
+    names = [trap.name for trap in sprung(TRAPS, areal.DIALECT.settings({"teacher.path": "large"}), set())]
+    assert "The teacher has no effect on the gradient" in names
+
+
+def test_a_teacher_alone():
+    """-0.1 / 2 times ratio and log-ratio to the current policy: ratio 2 and log 1/2, ratio 1 and log 2."""
+    old, new, teacher = np.log([[[0.25, 0.25]]]), np.log([[[0.5, 0.25]]]), np.log([[[0.25, 0.5]]])
+    recipe = areal.recipe(
+        **PLAIN, teacher={"path": "large", "rl_loss_weight": 0.0, "distill_loss_weight": 0.1}
+    )
+    result = policy_loss(
+        *(new, np.ones((1, 1)), np.ones((1, 1, 2))),
+        recipe=recipe,
+        old_log_probs=old,
+        teacher_log_probs=teacher,
+    )
+    np.testing.assert_allclose(result.gradient, [[[0.1 * np.log(2), -0.05 * np.log(2)]]], rtol=1e-12)

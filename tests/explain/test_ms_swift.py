@@ -26,6 +26,12 @@ REAL = {"loss_type": "real", "per_device_train_batch_size": 8}
 TRUNCATE = {"rollout_importance_sampling_mode": "token_truncate"}
 # configuration -> parts of the recipe, as text
 PARTS = {
+    "a teacher": ({"teacher_model": "large", "teacher_kl_coef": 0.5}, {"distill": "with_teacher(coef=0.5)"}),
+    "a teacher needs no group": (
+        {"teacher_model": "large", "num_generations": 1},
+        {"distill": "with_teacher(coef=1.0)"},
+    ),
+    "a served teacher": ({"teacher_model_server": "http://here"}, {"distill": "with_teacher(coef=1.0)"}),
     "a penalty is the default": (
         {},
         {
@@ -140,7 +146,18 @@ REFUSED = {
         "overlong_filter: with loss_type='dapo' the tokens of what was cut off stay in the number",
     ),
     "a cap below 1": ({"delta": 0.9}, "delta: at 1 or below it takes the ratio 1 out of reach"),
-    "a teacher": ({"teacher_model": "large"}, "A teacher's log-probabilities take part"),
+    "a teacher for a loss of completions": (
+        {"teacher_model": "large", "loss_type": "fipo"},
+        "teacher_model: ms-swift refuses a teacher with loss_type='fipo'",
+    ),
+    "a teacher for a mask of completions": (
+        {"teacher_model_server": "http://here", "off_policy_sequence_mask_delta": 1.0},
+        "teacher_model: ms-swift refuses a teacher with off_policy_sequence_mask_delta",
+    ),
+    "a teacher with Liger": (
+        {"teacher_model": "large", "use_liger_kernel": True},
+        "teacher_model: ms-swift refuses a teacher with use_liger_kernel",
+    ),
     "a cap with Liger": (
         {"use_liger_kernel": True, "delta": 2.0},
         "delta: ms-swift refuses 2.0 with use_liger_kernel",

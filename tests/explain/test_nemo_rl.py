@@ -47,6 +47,27 @@ PARTS = {
             "aggregate": "token_mean(eps=1e-08)",
         },
     ),
+    "a teacher replaces the rewards": (
+        {"adv_estimator.name": "opd", "advantage_clip_low": -5.0, "advantage_clip_high": 5.0},
+        {"advantage": "raw_rewards", "distill": "with_teacher(reward_coef=0.0, max_log_ratio=5.0)"},
+    ),
+    "the published recipe of a teacher": (
+        {
+            "adv_estimator.name": "opd",
+            "disable_ppo_ratio": True,
+            "use_importance_sampling_correction": True,
+            "truncated_importance_sampling_type": "icepop",
+            "truncated_importance_sampling_ratio_min": 0.5,
+            "truncated_importance_sampling_ratio": 5.0,
+            "reference_policy_kl_penalty": 0.0,
+        },
+        {
+            "surrogate": "reinforce",
+            "corrections": "(finite_window(min_ratio=0.5, max_ratio=5.0))",
+            "kl_coef": "0.0",
+            "distill": "with_teacher(reward_coef=0.0)",
+        },
+    ),
     "GRPO as it was published": (
         {"use_leave_one_out_baseline": False},
         {"advantage": "group_normalized(ddof=1, eps=1e-06)"},
@@ -149,7 +170,14 @@ REFUSED = {
         ON | {"truncated_importance_sampling_ratio": 2.0},
         "truncated_importance_sampling_ratio: NeMo-RL refuses this without",
     ),
-    "a teacher": ({"adv_estimator.name": "opd"}, "it follows the log-probabilities of a teacher"),
+    "a teacher without old log-probabilities": (
+        {"adv_estimator.name": "opd", "force_on_policy_ratio": True},
+        "NeMo-RL refuses this 'opd' with force_on_policy_ratio and no seq_logprob_error_threshold",
+    ),
+    "a teacher with one limit": (
+        {"adv_estimator.name": "opd", "advantage_clip_high": 5.0},
+        "with limits of the advantages that are not symmetric",
+    ),
     "mini-batches that are taken as on-policy": (
         {"force_on_policy_ratio": True, "policy.train_global_batch_size": 256},
         "unless policy.train_global_batch_size is the 512 completions of a step, got 256",

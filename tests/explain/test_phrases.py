@@ -9,11 +9,12 @@ from package_map import KERNELS
 
 import grpo_ref.explain.phrases as words_module
 from conformance.replay import read, shipped
+from grpo_ref.advantages import with_teacher
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.description import in_words
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.phrases import PHRASES, paragraph
-from grpo_ref.recipes import GRPO, RECIPES, Slot
+from grpo_ref.recipes import GRPO, RECIPES, Slot, slot
 from grpo_ref.surrogates import clipped
 
 DAPO_IN_TRL = {
@@ -46,6 +47,19 @@ def no_name_of_a_function(monkeypatch):
         raise AssertionError(f"no words for {part}")
 
     monkeypatch.setattr(words_module, "_by_name", fail)
+
+
+def test_a_teacher_is_named_in_the_sentence():
+    alone, beside = (paragraph(RECIPES[name]) for name in ("opd", "opd_rl"))
+    assert "advantages from a teacher alone, 1 (log πteacher - log πold) per token" in alone
+    assert "rewards taken as advantages" not in alone
+    assert "(ddof 1, ε 0.0001); plus 1 (log πteacher - log πold) per token" in beside
+    settings = {"coef": 0.5, "student": "current", "discount": 1.0, "max_log_ratio": 5.0}
+    told = paragraph(replace(GRPO, distill=slot(with_teacher, **settings)))
+    assert (
+        "plus 0.5 (log πteacher - log πθ) per token, summed over the tokens to come with discount 1" in told
+    )
+    assert "the log-ratio limited to ±5" in told
 
 
 @pytest.mark.parametrize("name", RECIPES)

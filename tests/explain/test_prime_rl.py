@@ -15,6 +15,7 @@ from grpo_ref.explain.dialects.prime_rl.kernels import (
     of_any_advantage,
     probability_gated,
     symmetrically_gated,
+    unless_fallen,
 )
 from grpo_ref.explain.dialects.prime_rl.traps import TRAPS
 from grpo_ref.explain.trap import sprung
@@ -44,6 +45,18 @@ PARTS = {
         {"advantage": "length_penalized(output=0.25)"},
     ),
     "max_rl": ({f"{ALGO}.type": "max_rl"}, {"advantage": "mean_scaled(eps=0.0)"}),
+    "a teacher": (
+        {f"{ALGO}.type": "opd", f"{ALGO}.teacher.name": "large"},
+        {
+            "surrogate": "unless_fallen",
+            "distill": "with_teacher(reward_coef=0.0, student=current)",
+            "admit": "all_completions",
+        },
+    ),
+    "a source that teaches itself": (
+        {"train.source": [{"algo": {"type": "opsd", "demo_key": "answer"}}]},
+        {"distill": "with_teacher(reward_coef=0.0, student=current)"},
+    ),
     "a source with its own algorithm and a gate": (
         {"orchestrator": {"train": {"source": [{"algo": {"type": "max_rl"}} | GATE]}}},
         {
@@ -74,7 +87,7 @@ REFUSED = {
         "loss.ipo_threshold: prime-rl refuses it with loss.type='default'",
     ),
     "another algorithm": ({"algo.type": "gspo"}, "algo.type: expected one of 'grpo', 'max_rl'"),
-    "a teacher": ({"algo.type": "opd"}, "The policy is trained towards another model"),
+    "imitation": ({"algo.type": "sft"}, "Another model samples, and the policy imitates it"),
     "the tokens of tools": ({"algo.type": "echo"}, "The algorithm adds cross-entropy"),
     "a memory of rewards": ({"algo.type": "rae"}, "what the same agent got in earlier batches"),
     "a function of the user": ({"loss.type": "custom"}, "The loss is the user's own function"),
@@ -82,9 +95,9 @@ REFUSED = {
         {"train.source": [{"algo": {"type": "max_rl"}}, {}]},
         "train.source: the sources are trained in more than one way",
     ),
-    "a source with a teacher": (
-        {"train.source": [{"algo": {"type": "opd", "teacher": {"name": "x"}}}]},
-        "train.source: algo.type = 'opd' cannot be expressed here",
+    "a source that is imitated": (
+        {"train.source": [{"algo": {"type": "sft", "teacher": {"name": "x"}}}]},
+        "train.source: algo.type = 'sft' cannot be expressed here",
     ),
     "a key that no source has": ({"train.source": [{"id": "x"}]}, "train.source: no key id in a source"),
     "no table": ({"train.source": ["x"]}, "train.source: expected tables, got 'x'"),
@@ -179,10 +192,31 @@ def test_the_loss_is_a_mean_over_tokens():
     np.testing.assert_allclose(loss, -1 / 3, rtol=1e-12)
 
 
+def test_a_teacher_is_a_reward_for_each_token():
+    """From 0.4: to 0.5; to 0.1, which is dropped, as it fell by 0.3; unchanged. Every token is pulled back."""
+    old, new = np.log([[[0.4, 0.4, 0.4]]]), np.log([[[0.5, 0.1, 0.4]]])
+    teacher = np.log([[[0.25, 0.2, 0.8]]])
+    recipe = prime_rl.recipe(**{"algo.type": "opd"})
+    result = policy_loss(
+        new, np.zeros((1, 1)), np.ones((1, 1, 3)), recipe=recipe, old_log_probs=old, teacher_log_probs=teacher
+    )
+    gain = np.array([-log(2.0) * 1.25, 0.0, log(2.0)])
+    moved = np.log([1.25, 0.25, 1.0])
+    np.testing.assert_allclose(result.gradient[0, 0], -(gain - 2e-3 * moved) / 3, rtol=1e-12)
+    np.testing.assert_allclose(result.loss, -(gain - 1e-3 * moved**2).sum() / 3, rtol=1e-12)
+    assert unless_fallen(new - old, new, np.ones((1, 1, 3)), most=0.5).slope[0, 0, 1] > 0.0
+
+
+def test_a_gate_without_advantages_is_refused():
+    with pytest.raises(ValueError, match="a gate reads advantages, and a teacher gives none"):
+        prime_rl.recipe(**{"train.source": [{"algo": {"type": "opd"}} | GATE]})
+
+
 def test_a_group_of_one_is_warned_of():
     dialect = prime_rl.DIALECT
     assert [trap.name for trap in sprung(TRAPS, dialect.settings({}), set())] == [
         "group_size is 1: nothing is trained"
     ]
+    assert not sprung(TRAPS, dialect.settings({"algo.type": "opd"}), set())
     own = {"train.source": [{"group_size": 8}]}
     assert not sprung(TRAPS, dialect.settings(own), dialect.given(own))

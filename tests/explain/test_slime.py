@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grpo_ref.advantages import raw_rewards
-from grpo_ref.explain.dialects import slime
+from grpo_ref.explain.dialects import miles, slime
 from grpo_ref.explain.dialects.slime.kernels import (
     mismatch_weights,
     only_kept,
@@ -17,6 +17,7 @@ from grpo_ref.explain.dialects.slime.kernels import (
     whitened_returns_less_penalty,
     whitened_scores,
     whitened_scores_less_penalty,
+    whitened_with_teacher,
 )
 from grpo_ref.explain.trap import sprung
 from grpo_ref.recipes import slot
@@ -43,6 +44,17 @@ PARTS = {
     ),
     "raw": ({"disable_rewards_normalization": True}, {"advantage": "raw_rewards"}),
     "twice": (WHITENED, {"advantage": "whitened_scores(scores=group_normalized(ddof=1, eps=1e-06))"}),
+    "a teacher": (
+        {"use_opd": True},
+        {"advantage": "group_normalized(ddof=1, eps=1e-06)", "distill": "with_teacher(coef=1.0)"},
+    ),
+    "a teacher before the whitening": (
+        WHITENED | {"use_opd": True, "opd_kl_coef": 0.5},
+        {
+            "advantage": "group_normalized(ddof=1, eps=1e-06)",
+            "distill": "whitened_with_teacher(coef=0.5)",
+        },
+    ),
     "gspo": (
         {"advantage-estimator": "gspo", "eps-clip": 3e-4, "eps-clip-high": 4e-4},
         {"level": "sequence_mean_level", "surrogate": "clipped(clip_low=0.0003, clip_high=0.0004)"},
@@ -229,3 +241,35 @@ def test_what_is_left_out_has_no_penalty_and_the_denominators_stay():
     correction = np.array([[[0.0, 1.5], [2.0, 1.0]]])
     assert only_kept(MASK, correction).tolist() == [[[0.0, 0.25], [0.5, 0.0]]]
     assert only_kept(MASK, correction, per_token=True).tolist() == [[[0.0, 1 / 3], [1 / 3, 0.0]]]
+
+
+def test_a_teacher_is_added_before_the_whitening():
+    """Sums 1 + 1, 0 - 1 and 0: mean 1/3, and the sum of squares is 5 - 3 / 9 = 14/3, divided by 3 - 1."""
+    advantages, old = np.array([[[1.0, 0.0], [0.0, 9.0]]]), np.full((1, 2, 2), -2.0)
+    teacher, mask = old + np.array([[[2.0, -2.0], [0.0, 7.0]]]), np.array([[[1, 1], [1, 0]]])
+    expected = (np.array([2.0, -1.0, 0.0]) - 1 / 3) / np.sqrt(7 / 3)
+    ours = whitened_with_teacher(advantages, old, teacher, mask, coef=0.5)
+    np.testing.assert_allclose(ours[mask > 0], expected, rtol=1e-7)
+    assert ours[0, 1, 1] == 0.0
+
+
+TEACHERS = {
+    "with a KL in the advantages": {
+        "advantage_estimator": "reinforce_plus_plus_baseline",
+        "normalize_advantages": True,
+        "kl_coef": 0.1,
+    },
+    "with returns": {"advantage_estimator": "reinforce_plus_plus", "normalize_advantages": True},
+}
+
+
+@pytest.mark.parametrize("config", TEACHERS.values(), ids=TEACHERS)
+def test_a_teacher_that_cannot_be_expressed(config):
+    with pytest.raises(ValueError, match="use_opd: True cannot be expressed here"):
+        slime.recipe(use_opd=True, **config)
+
+
+def test_miles_adds_a_teacher_as_slime_does_and_its_top_k_is_not_known():
+    assert str(miles.recipe(use_opd=True, opd_kl_coef=0.5).distill) == "with_teacher(coef=0.5)"
+    with pytest.raises(ValueError, match="opd_log_prob_top_k = 16 cannot be expressed here"):
+        miles.recipe(use_opd=True, opd_log_prob_top_k=16)

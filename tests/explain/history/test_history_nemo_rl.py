@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from grpo_ref.explain.dialect import NotExpressed
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.dialects.nemo_rl.kernels import compared_with_others
 from grpo_ref.explain.launch import Launch
@@ -65,8 +64,10 @@ def test_until_0_6_dynamic_sampling_looks_at_the_shaped_rewards():
 
 def test_a_teacher_is_no_typo():
     keys = {"grpo.adv_estimator.name": "opd", "loss_fn.ratio_clip_max": 0.28}
-    with pytest.raises(NotExpressed, match="opd cannot be expressed here, it follows the log-probabilities"):
-        understood(NEMO_RL, keys, forked=True)
+    assert understood(NEMO_RL, keys, forked=True).config["grpo.adv_estimator.name"] == "opd"
+    assert NEMO_RL.at("0.7").recipe(**{"adv_estimator.name": "opd"}).needs_teacher
+    with pytest.raises(ValueError, match="expected one of 'grpo', 'reinforce_plus_plus', 'gdpo', got 'opd'"):
+        NEMO_RL.at("0.6").recipe(**{"adv_estimator.name": "opd"})
 
 
 def test_what_float32_leaves_of_the_variance_of_equal_rewards():

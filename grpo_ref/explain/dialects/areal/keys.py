@@ -1,5 +1,6 @@
 """The configuration of AReaL cbff54d64 (August 2026), `PPOConfig`: the YAML of a run and its overrides."""
 
+from collections.abc import Mapping
 from typing import Any
 
 NOT_SET = ""
@@ -64,3 +65,17 @@ CHECKED: dict[str, Any] = {
 }
 """Keys that do not affect the objective, but are refused in some combinations."""
 DEFAULTS = OBJECTIVE | CHECKED
+TEACHER = ("rl_loss_weight", "distill_loss_weight", "engine_type", "path", "rollout.backend", "train.backend")
+"""Keys of the section teacher. If one of them is given, there is a teacher."""
+
+
+def weights_of_teacher(settings: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the weights of the rewards' loss and of the teacher's, or None if there is no teacher.
+
+    Args:
+      settings: every key with its value.
+    """
+    if all(settings[f"teacher.{key}"] is None for key in TEACHER):
+        return None
+    rewards, teacher = settings["teacher.rl_loss_weight"], settings["teacher.distill_loss_weight"]
+    return 1.0 if rewards is None else rewards, 0.005 if teacher is None else teacher

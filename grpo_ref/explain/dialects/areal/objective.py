@@ -1,6 +1,7 @@
 """The objective of AReaL: the meaning of its keys, and the recipe that they give."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
@@ -11,6 +12,7 @@ from grpo_ref.advantages import (
     leave_one_out,
     raw_rewards,
     whitened,
+    with_teacher,
 )
 from grpo_ref.aggregation import token_mean
 from grpo_ref.corrections import masked, second_moment_mask, truncated
@@ -40,6 +42,7 @@ from grpo_ref.explain.dialects.areal.keys import (
     NORM,
     NOT_SET,
     REJECTION,
+    weights_of_teacher,
 )
 from grpo_ref.explain.dialects.areal.phrases import PHRASES
 from grpo_ref.explain.dialects.areal.refusals import check, check_run, group
@@ -48,10 +51,10 @@ from grpo_ref.explain.dialects.common.averages import WHOLE_STEP
 from grpo_ref.explain.settings import Settings
 from grpo_ref.filters import all_groups
 from grpo_ref.levels import sequence_mean_level, token_level
-from grpo_ref.penalties import k1, k2, k3, no_penalty
+from grpo_ref.penalties import k1, k2, k3, no_penalty, to_teacher
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.rewards import task_reward
-from grpo_ref.surrogates import cispo, clipped, dual_clipped, sapo
+from grpo_ref.surrogates import cispo, clipped, dual_clipped, importance_weighted, sapo
 
 PENALTIES = {
     "k1": slot(k1, max_log_ratio=10.0),
@@ -81,7 +84,7 @@ def _build(s: Settings) -> Recipe:
     check(settings)
     sequence = settings["importance_sampling_level"] == "sequence"
     splits = sequence and _leaves_out_tokens(settings)
-    return Recipe(
+    recipe = Recipe(
         reward=_reward(settings),
         keep=slot(all_groups),
         advantage=_advantage(settings),
@@ -92,6 +95,24 @@ def _build(s: Settings) -> Recipe:
         aggregate=slot(token_mean),
         source=DIALECT.version,
         corrections=_corrections(settings),
+    )
+    return _with_teacher(recipe, settings)
+
+
+def _with_teacher(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
+    """Return the recipe with the loss of a teacher beside that of the rewards, or without the rewards."""
+    weights = weights_of_teacher(settings)
+    if weights is None:
+        return recipe
+    rewards, coef = weights
+    if rewards != 0.0:
+        return replace(recipe, penalty=slot(to_teacher, estimator=k1), kl_coef=coef)
+    return replace(
+        recipe,
+        level=token_level,
+        surrogate=slot(importance_weighted),
+        corrections=(),
+        distill=slot(with_teacher, reward_coef=0.0, coef=coef, student="current"),
     )
 
 

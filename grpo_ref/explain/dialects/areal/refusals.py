@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from grpo_ref.explain.dialect import one_of
-from grpo_ref.explain.dialects.areal.keys import NORM, NOT_SET, REJECTION
+from grpo_ref.explain.dialect import NotExpressed, one_of
+from grpo_ref.explain.dialects.areal.keys import NORM, NOT_SET, REJECTION, weights_of_teacher
 from grpo_ref.explain.dialects.common.refusals import expect
 
 LEVELS = ("batch", "group", None)
@@ -50,6 +50,21 @@ def check(settings: Mapping[str, Any]) -> None:
     _check_rejection(group(settings, "rejection_sampling", REJECTION))
     _check_loss(settings)
     _check_length(settings)
+    _check_teacher(settings)
+
+
+def _check_teacher(settings: Mapping[str, Any]) -> None:
+    """Refuse the mixtures of both losses that no recipe can express."""
+    weights = weights_of_teacher(settings)
+    if weights is None:
+        return
+    name, rewards = "teacher.rl_loss_weight", weights[0]
+    if rewards not in (0.0, 1.0):
+        raise NotExpressed(name, rewards, "the loss of a recipe has a weight of 1")
+    if settings["m2_threshold"] is not None:
+        raise NotExpressed(name, rewards, "with m2_threshold, which changes the tokens that a teacher judges")
+    if rewards == 0.0 and settings["use_decoupled_loss"]:
+        raise NotExpressed(name, rewards, "with use_decoupled_loss, whose ratio is to another policy")
 
 
 def check_run(settings: Mapping[str, Any]) -> None:

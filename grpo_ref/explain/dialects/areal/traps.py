@@ -3,7 +3,7 @@
 from collections.abc import Set
 from typing import Any
 
-from grpo_ref.explain.dialects.areal.keys import BUDGET, NORM, REJECTION
+from grpo_ref.explain.dialects.areal.keys import BUDGET, NORM, REJECTION, weights_of_teacher
 from grpo_ref.explain.dialects.areal.refusals import group
 from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
@@ -34,8 +34,23 @@ def _budget(s: Settings) -> Any:
     return named.get(told, told)
 
 
+def _mixes_teacher(s: Settings) -> bool:
+    weights = weights_of_teacher(s)
+    return weights is not None and weights[0] != 0.0 and weights[1] != 0.0
+
+
 GROUP = {"gconfig.n_samples": 8}
 TRAPS = (
+    Trap(
+        "The teacher has no effect on the gradient",
+        lambda s, given: _mixes_teacher(s),
+        "If teacher.rl_loss_weight is not 0, log πθ - log πteacher of each token is a term of the loss and is"
+        " differentiated. The teacher's part is a constant, so every token is pushed down equally, and on average"
+        " over the policy's own tokens not at all. Set rl_loss_weight to 0 to learn from the teacher.",
+        "AReaL actor.py, grpo_loss_fn, joint distillation",
+        {"teacher.path": "large", "kl_ctl": 0.0},
+        {"teacher.path": "large", "teacher.rl_loss_weight": 0.0, "kl_ctl": 0.0},
+    ),
     Trap(
         "kl_ctl is set but there is no reference model",
         lambda s, given: s["kl_ctl"] != 0.0 and not _has_reference(s),

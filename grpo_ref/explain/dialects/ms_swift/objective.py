@@ -9,6 +9,7 @@ from grpo_ref.advantages import (
     group_normalized,
     leave_one_out,
     normalized_then_summed,
+    with_teacher,
 )
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import future_kl, indicator, masked, off_policy_mask, top_entropy, truncated
@@ -37,6 +38,7 @@ from grpo_ref.explain.dialects.ms_swift.refusals import (
     check,
     check_run,
     has_overlong,
+    has_teacher,
     names_of,
 )
 from grpo_ref.explain.dialects.ms_swift.traps import TRAPS
@@ -95,6 +97,7 @@ def _build(s: Settings) -> Recipe:
         admit=slot(ended_completions if s.overlong_filter and not s.use_liger_kernel else all_completions),
         corrections=_corrections(s),
         penalty_aggregate=_token_mean(s) if s.loss_type == "real" and s.beta else None,
+        distill=slot(with_teacher, coef=s.teacher_kl_coef) if has_teacher(s) else None,
     )
 
 

@@ -35,13 +35,31 @@ def check(s: Settings) -> None:
     for key, values in (own | ALLOWED).items():
         one_of(key, getattr(s, key), dict.fromkeys(values))
     expect(
-        s.num_generations > 1,
+        s.num_generations > 1 or has_teacher(s),
         f"num_generations: ms-swift refuses groups of fewer than 2, got {s.num_generations}",
     )
     _check_loss(s)
     _check_overlong(s)
+    if has_teacher(s):
+        _check_teacher(s)
     if s.use_liger_kernel:
         _check_liger(s)
+
+
+def has_teacher(s: Settings) -> bool:
+    """Return true if a teacher's log-ratio is added to the advantages."""
+    return s.teacher_model is not None or s.teacher_model_server is not None
+
+
+def _check_teacher(s: Settings) -> None:
+    """Repeat the checks of `RLHFArguments._check_opd_rl` and `_check_teacher`."""
+    for is_refused, name in (
+        (s.loss_type in ("real", "fipo"), f"loss_type={s.loss_type!r}"),
+        (s.off_policy_sequence_mask_delta is not None, "off_policy_sequence_mask_delta"),
+        (s.use_liger_kernel, "use_liger_kernel"),
+        (s.teacher_model is not None and s.teacher_model_server is not None, "two sources"),
+    ):
+        expect(not is_refused, f"teacher_model: ms-swift refuses a teacher with {name}")
 
 
 def check_run(s: Settings) -> None:

@@ -8,7 +8,9 @@ from grpo_ref.advantages import (
     group_normalized,
     leave_one_out,
     normalized_then_summed,
+    raw_rewards,
     whitened,
+    with_teacher,
 )
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import indicator, masked, truncated
@@ -106,6 +108,7 @@ def _build(s: Settings) -> Recipe:
         source=DIALECT.version,
         admit=_admit(settings),
         corrections=_corrections(settings),
+        distill=_distill(settings),
     )
 
 
@@ -198,6 +201,8 @@ def _advantage(settings: Settings) -> Slot:
     limits = (-inf if low is None else low, inf if high is None else high)
     clips = {} if limits == NO_LIMITS else {"limits": limits}
     by_others = {"source": _source(settings)["source"]} if _source(settings) else {}
+    if name == "opd":  # the advantages of a teacher replace those of the rewards
+        return slot(raw_rewards)
     if name == "reinforce_plus_plus":
         return _whitened(settings, clips, by_others)
     others = settings["adv_estimator.use_leave_one_out_baseline"]
@@ -214,6 +219,13 @@ def _advantage(settings: Settings) -> Slot:
     if divided and not settings["std_is_of_sample"]:
         scores = slot(compared_with_others if others else group_normalized, ddof=0, eps=0.0)
     return slot(limited, scores=scores, **clips) if clips else scores
+
+
+def _distill(settings: Settings) -> Slot | None:
+    if settings["adv_estimator.name"] != "opd":
+        return None
+    limit = settings["advantage_clip_high"]
+    return slot(with_teacher, reward_coef=0.0, **({} if limit is None else {"max_log_ratio": limit}))
 
 
 def _whitened(settings: Settings, clips: dict[str, Any], by_others: dict[str, Any]) -> Slot:

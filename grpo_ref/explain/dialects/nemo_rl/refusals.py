@@ -6,8 +6,7 @@ from typing import Any
 from grpo_ref.explain.dialect import NotExpressed, one_of
 from grpo_ref.explain.dialects.nemo_rl.keys import SCORED
 
-ESTIMATORS = ("grpo", "reinforce_plus_plus", "gdpo")
-"""Estimators that can be expressed. The fourth, "opd", computes its advantages from a teacher."""
+ESTIMATORS = ("grpo", "reinforce_plus_plus", "gdpo", "opd")
 ALLOWED = {
     "adv_estimator.name": ESTIMATORS,
     "reference_policy_kl_type": ("k1", "k2", "k3"),
@@ -21,14 +20,31 @@ def check(settings: Mapping[str, Any]) -> None:
     Args:
       settings: every key with its value.
     """
-    if settings["adv_estimator.name"] == "opd":
-        raise NotExpressed("adv_estimator.name", "opd", "it follows the log-probabilities of a teacher")
     for key, values in ALLOWED.items():
         one_of(key, settings[key], dict.fromkeys(values))
     _check_loss(settings)
     _check_correction(settings)
     _check_rewards(settings)
+    if settings["adv_estimator.name"] == "opd":
+        _check_teacher(settings)
     _check_expressible(settings)
+
+
+def _check_teacher(s: Mapping[str, Any]) -> None:
+    """Refuse what `assert_prev_logprobs_available` refuses, and limits that are not symmetric."""
+    if not s[SCORED]:
+        one_of("adv_estimator.name", "opd", dict.fromkeys(ESTIMATORS[:-1]))
+    placeholder = s["force_on_policy_ratio"] and s["seq_logprob_error_threshold"] is None
+    _refuse(
+        placeholder,
+        "adv_estimator.name",
+        "'opd' with force_on_policy_ratio and no seq_logprob_error_threshold",
+    )
+    low, high = s["advantage_clip_low"], s["advantage_clip_high"]
+    if (low, high) != (None, None) and (low is None or high is None or low != -high):
+        raise NotExpressed(
+            "adv_estimator.name", "opd", "with limits of the advantages that are not symmetric"
+        )
 
 
 def check_run(s: Mapping[str, Any]) -> None:

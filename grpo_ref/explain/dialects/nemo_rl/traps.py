@@ -30,7 +30,7 @@ TRAPS = (
     Trap(
         "use_leave_one_out_baseline: the std excludes the completion",
         lambda s, given: (
-            s["adv_estimator.name"] != "reinforce_plus_plus"
+            s["adv_estimator.name"] not in ("reinforce_plus_plus", "opd")
             and _follows(s, "normalize_rewards")
             and _follows(s, "use_leave_one_out_baseline")
             and not s.use_dynamic_sampling

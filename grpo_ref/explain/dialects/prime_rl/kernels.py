@@ -51,6 +51,25 @@ def probability_gated(
     return _pulled(log_ratio, scale * advantages, ~left_out, pull)
 
 
+def unless_fallen(
+    log_ratio: Array, log_probs: Array, advantages: Array, *, most: float = 0.2, pull: float = 1e-3
+) -> Term:
+    """Apply `probability_gated` to tokens whose probability has not fallen much, whatever their advantage.
+
+        sₜ = A rₜ [πold - πθ <= most] - pull (log rₜ)²
+
+    Args:
+      log_ratio, log_probs, advantages, pull: as in `probability_gated`.
+      most: in probability, 0.2 in prime-rl.
+
+    Returns:
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
+
+    prime-rl `ref_kl_loss_fn`.
+    """
+    return _pulled(log_ratio, advantages, probability_change(log_ratio, log_probs) >= -most, pull)
+
+
 def symmetrically_gated(
     log_ratio: Array,
     log_probs: Array,

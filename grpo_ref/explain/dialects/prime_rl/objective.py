@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from grpo_ref.advantages import group_centered, mean_scaled
+from grpo_ref.advantages import group_centered, mean_scaled, raw_rewards, with_teacher
 from grpo_ref.aggregation import token_mean
 from grpo_ref.explain.dialect import Objective
 from grpo_ref.explain.dialect_files import dialect_of
@@ -15,7 +15,9 @@ from grpo_ref.explain.dialects.prime_rl.kernels import (
     of_any_advantage,
     probability_gated,
     symmetrically_gated,
+    unless_fallen,
 )
+from grpo_ref.explain.dialects.prime_rl.keys import TAUGHT
 from grpo_ref.explain.dialects.prime_rl.phrases import PHRASES
 from grpo_ref.explain.dialects.prime_rl.refusals import check, check_run, chosen
 from grpo_ref.explain.dialects.prime_rl.traps import TRAPS
@@ -46,19 +48,21 @@ def recipe(**config: Any) -> Recipe:
 def _build(s: Settings) -> Recipe:
     settings, ranges = chosen(s)
     check(settings)
-    advantage = _advantage(settings)
-    filtered = settings["train.filter_zero_advantages"]
+    taught = settings["algo.type"] in TAUGHT
+    advantage = slot(raw_rewards) if taught else _advantage(settings)
+    filtered = settings["train.filter_zero_advantages"] and not taught
     return Recipe(
         reward=slot(task_reward),
         keep=_keep(advantage, ranges),
         advantage=advantage,
         level=token_level,
-        surrogate=_surrogate(settings),
+        surrogate=slot(unless_fallen) if taught else _surrogate(settings),
         penalty=slot(no_penalty),
         kl_coef=0.0,
         aggregate=slot(token_mean),
         source=DIALECT.version,
         admit=slot(of_any_advantage, scores=advantage) if filtered else slot(all_completions),
+        distill=slot(with_teacher, reward_coef=0.0, student="current") if taught else None,
     )
 
 
@@ -91,6 +95,7 @@ DIALECT = dialect_of(
         forms={
             probability_gated: dppo_tv,
             symmetrically_gated: symmetric_tv,
+            unless_fallen: dppo_tv,
             gated_groups: mixed_groups,
             length_penalized: group_centered,
             of_any_advantage: all_completions,

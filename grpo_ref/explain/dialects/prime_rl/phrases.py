@@ -8,6 +8,7 @@ from grpo_ref.explain.dialects.prime_rl.kernels import (
     of_any_advantage,
     probability_gated,
     symmetrically_gated,
+    unless_fallen,
 )
 from grpo_ref.explain.phrases import Kernel, Phrase
 
@@ -17,6 +18,8 @@ PULL = (
 PHRASES: Mapping[Kernel, Phrase] = {
     probability_gated: f"DPPO's mask by total variation, {{low}}/{{high}}{PULL}",
     symmetrically_gated: f"the plain ratio, 0 where a probability has moved by more than {{threshold}}{PULL}",
+    unless_fallen: "the plain ratio, 0 where a probability has fallen by more than {most}"
+    "{pull:0.0=|, less a KL penalty {pull} to the sampler (squared log-ratio)}",
     length_penalized: "advantages centred within groups{group}, length penalised by {output} of the mean"
     " reward",
     of_any_advantage: "completions with advantage 0 dropped",

@@ -5,7 +5,7 @@ from typing import Any
 
 from grpo_ref.explain.dialect import flat, one_of
 from grpo_ref.explain.dialects.common.refusals import expect
-from grpo_ref.explain.dialects.prime_rl.keys import ELSEWHERE, PENALTY, SOURCE, WEIGHTS
+from grpo_ref.explain.dialects.prime_rl.keys import ELSEWHERE, OF_TEACHER, PENALTY, SOURCE, TAUGHT, WEIGHTS
 
 RANGE: dict[str, Any] = {"type": "advantage_range", "reject_min": 0.0, "reject_max": 0.0}
 """Keys of a gate, with the defaults."""
@@ -27,7 +27,7 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
     algorithm = settings["algo.type"]
     if algorithm in ELSEWHERE:
         raise ValueError(f"algo.type = {algorithm!r} cannot be expressed here. {ELSEWHERE[algorithm]}")
-    one_of("algo.type", algorithm, dict.fromkeys(("grpo", "max_rl")))
+    one_of("algo.type", algorithm, dict.fromkeys(("grpo", "max_rl", *TAUGHT)))
     penalty = {name: settings[f"{PENALTY}{name}"] for name in ("type", *WEIGHTS)}
     given = [name for name, value in penalty.items() if value is not None]
     expect(
@@ -90,6 +90,8 @@ def chosen(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[tuple[flo
       ValueError: if the sources differ, or if their settings are refused.
     """
     told = [_of_source(settings, source) for source in settings["train.source"] or [{}]]
+    gated = any(ranges and own["algo.type"] in TAUGHT for own, ranges in told)
+    expect(not gated, "curriculum.gates: a gate reads advantages, and a teacher gives none to a completion")
     if any(one != told[0] for one in told):
         raise ValueError(
             "train.source: the sources are trained in more than one way; give one of them at a time"
@@ -116,6 +118,8 @@ def _of_source(
             raise ValueError(
                 f"train.source: algo.type = {given['algo.type']!r} cannot be expressed here. {elsewhere}"
             )
+        if given.get("algo.type") in TAUGHT:
+            given = {key: value for key, value in given.items() if not key.startswith(OF_TEACHER)}
         expect({*given} <= {*own}, f"train.source: no key {', '.join(sorted({*given} - {*own}))}")
         own |= given
     gates = ((source.get("curriculum") or {}).get("gates") or {}).values()

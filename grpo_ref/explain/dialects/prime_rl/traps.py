@@ -1,6 +1,6 @@
 """Traps: configurations of prime-rl with effects that their author is unlikely to expect."""
 
-from grpo_ref.explain.dialects.prime_rl.keys import PENALTY, WEIGHTS
+from grpo_ref.explain.dialects.prime_rl.keys import PENALTY, TAUGHT, WEIGHTS
 from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Trap
 
@@ -12,6 +12,8 @@ def _penalized(s: Settings) -> bool:
 def _groups_of_one(s: Settings) -> bool:
     settings = s
     sources = [source for source in settings["train.source"] or [{}] if isinstance(source, dict)]
+    if any((source.get("algo") or {}).get("type", settings["algo.type"]) in TAUGHT for source in sources):
+        return False  # a teacher judges each token, and nothing is compared within a group
     return all(source.get("group_size", settings["group_size"]) == 1 for source in sources)
 
 

@@ -230,6 +230,33 @@ def whitened_scores_less_penalty(
     return whiten(scores(rewards=rewards)[..., None] - costs, mask, ddof=1, eps=EPS)
 
 
+def whitened_with_teacher(
+    advantages: Array,
+    old_log_probs: Array,
+    teacher_log_probs: Array,
+    mask: Array,
+    *,
+    coef: float = 1.0,
+) -> Array:
+    """Add the log-ratio of a teacher to the advantages, then standardize over all tokens of the rollout.
+
+        aₜ = Aₜ + coef (log πteacher - log πold),   Âₜ = (a - mean) / √(var + 1e-8)    over the tokens
+
+    Args:
+      advantages: (P, G, T) from the rewards.
+      old_log_probs, teacher_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the
+        teacher.
+      mask: (P, G, T) 1 on completion tokens.
+      coef: opd_kl_coef.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    slime `apply_opd_kl_to_advantages`, before the whitening of `compute_advantages_and_returns`.
+    """
+    return whiten(advantages + coef * (teacher_log_probs - old_log_probs), mask, ddof=1, eps=EPS)
+
+
 def whitened_returns(rewards: Array, mask: Array, *, gamma: float = 1.0) -> Array:
     """Put the reward at the last token, discount it backwards over all places, then standardize over the tokens.
 

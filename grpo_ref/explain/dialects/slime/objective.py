@@ -3,7 +3,14 @@
 from math import nan
 from typing import Any
 
-from grpo_ref.advantages import discounted, group_centered, group_normalized, raw_rewards, whitened
+from grpo_ref.advantages import (
+    discounted,
+    group_centered,
+    group_normalized,
+    raw_rewards,
+    whitened,
+    with_teacher,
+)
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import masked, off_policy_mask_since_update, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Objective
@@ -19,6 +26,7 @@ from grpo_ref.explain.dialects.slime.kernels import (
     whitened_returns_less_penalty,
     whitened_scores,
     whitened_scores_less_penalty,
+    whitened_with_teacher,
 )
 from grpo_ref.explain.dialects.slime.phrases import PHRASES
 from grpo_ref.explain.dialects.slime.refusals import (
@@ -73,6 +81,7 @@ def _build(s: Settings) -> Recipe:
         source=DIALECT.version,
         corrections=_corrections(s),
         penalty_aggregate=slot(only_kept, per_token=s.calculate_per_token_loss) if _leaves_out(s) else None,
+        distill=_distill(s),
     )
 
 
@@ -84,11 +93,18 @@ def _advantage(s: Settings) -> Slot:
             return slot(whitened_returns, gamma=s.gamma)
         return slot(whitened_returns_less_penalty, **penalized, gamma=s.gamma)
     scores = _scores(s)
-    if not s.normalize_advantages:
+    if not s.normalize_advantages or s.use_opd:  # with a teacher, the whitening comes after its share
         return scores
     if s.advantage_estimator in BY_GROUP or s.kl_coef == 0:
         return slot(whitened_scores, scores=scores)
     return slot(whitened_scores_less_penalty, scores=scores, **penalized)
+
+
+def _distill(s: Settings) -> Slot | None:
+    """Return the share of the teacher, which is added before the whitening."""
+    if not s.use_opd:
+        return None
+    return slot(whitened_with_teacher if s.normalize_advantages else with_teacher, coef=s.opd_kl_coef)
 
 
 def _scores(s: Settings) -> Slot:
@@ -161,6 +177,7 @@ DIALECT = dialect_of(
             whitened_scores_less_penalty: whitened,
             whitened_returns: discounted,
             whitened_returns_less_penalty: discounted,
+            whitened_with_teacher: with_teacher,
         },
     ),
     TRAPS,

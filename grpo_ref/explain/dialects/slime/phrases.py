@@ -12,6 +12,7 @@ from grpo_ref.explain.dialects.slime.kernels import (
     whitened_returns_less_penalty,
     whitened_scores,
     whitened_scores_less_penalty,
+    whitened_with_teacher,
 )
 from grpo_ref.explain.phrases import PHRASES as COMMON
 from grpo_ref.explain.phrases import Kernel, Phrase
@@ -28,6 +29,7 @@ PHRASES: Mapping[Kernel, Phrase] = {
     whitened_scores_less_penalty: f"{{scores}}, each token's own KL {{kl_coef}} ({{penalty}}) subtracted,"
     f" then"
     f" {WHITENED}",
+    whitened_with_teacher: f"plus {{coef}} (log πteacher - log πold) per token, then {WHITENED}",
     whitened_returns: f"rewards without a group baseline<, discounted by {{gamma}}>, {WHITENED}"
     f" (REINFORCE++)",
     whitened_returns_less_penalty: "rewards less KL {kl_coef} ({penalty}) of the token and those after it"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from grpo_ref.explain.dialect import one_of
+from grpo_ref.explain.dialect import NotExpressed, one_of
 
 KL_TYPES = ("k1", "k2", "k3", "low_var_kl")
 LOSS = "slime.backends.megatron_utils.loss"
@@ -34,6 +34,12 @@ def check(s: Mapping[str, Any]) -> None:
     whitened = s["advantage_estimator"].startswith("reinforce") and not s["normalize_advantages"]
     _refuse(whitened, "advantage_estimator", f"{s['advantage_estimator']} without normalize_advantages")
     _refuse(s["use_rollout_logprobs"] and s["use_tis"], "use_rollout_logprobs", "with use_tis")
+    if s["use_opd"] and (s["advantage_estimator"].startswith("reinforce") and s["kl_coef"] != 0):
+        raise NotExpressed("use_opd", True, "with a KL in the advantages, which are standardized afterwards")
+    if s["use_opd"] and s["advantage_estimator"] == "reinforce_plus_plus":
+        raise NotExpressed(
+            "use_opd", True, "with returns of reinforce_plus_plus, which are standardized afterwards"
+        )
     dual = s["eps_clip_c"]
     low = dual is not None and not dual > 1.0 and s["advantage_estimator"] != "cispo"
     _refuse(low, "eps_clip_c", f"of at most 1, got {dual}")
