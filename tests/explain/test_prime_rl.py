@@ -193,7 +193,7 @@ def test_the_loss_is_a_mean_over_tokens():
 
 
 def test_a_teacher_is_a_reward_for_each_token():
-    """From 0.4: to 0.5; to 0.1, which is dropped, as it fell by 0.3; unchanged. Every token is pulled back."""
+    """From 0.4: to 0.5; to 0.1, which is dropped, as it fell by 0.3; unchanged. Each is pulled back."""
     old, new = np.log([[[0.4, 0.4, 0.4]]]), np.log([[[0.5, 0.1, 0.4]]])
     teacher = np.log([[[0.25, 0.2, 0.8]]])
     recipe = prime_rl.recipe(**{"algo.type": "opd"})
