@@ -1,6 +1,7 @@
 """Kernels of slime: a token mean that counts at least one token per completion, whitening, an off-policy mask."""
 
 import math
+from typing import Any
 
 from grpo_ref.advantages.moments import whiten
 from grpo_ref.aggregation import sequence_mean_token_mean
@@ -14,9 +15,10 @@ from grpo_ref.arrays import (
     at_least,
     is_set,
     masked_mean,
-    masked_sum,
     where_mask,
 )
+from grpo_ref.corrections import indicator, truncated, without_outliers
+from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
 from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
@@ -24,6 +26,8 @@ from grpo_ref.types import Term
 EPS = 1e-8
 """Added to the variance over the tokens."""
 ESTIMATORS = {"k1": k1, "k2": k2, "k3": k3}
+LEVELS = {"token": token_level, "sequence": sequence_sum_level, "geometric": sequence_mean_level}
+"""The values of tis_level and rs_level."""
 
 
 def token_mean_of_any(mask: Array) -> Array:
@@ -96,34 +100,32 @@ def mismatch_weights(
 
     slime `examples/train_infer_mismatch_helper/mis.py`, `compute_mis_weights`.
     """
-    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
-    apart = where_mask(mask, old_log_probs - rollout_log_probs)
-    ratio, (low, high) = _ratio_at(apart, mask, level), window
-    kept = xp.ones_like(ratio)
+    fields, (low, high) = (old_log_probs, rollout_log_probs, mask), window
+    limits: dict[str, Any] = {"max_log_ratio": 20.0, "unknown": math.nan}
     if mode == "mask":
-        kept = xp.astype((ratio >= low) & (ratio <= high), ratio.dtype)
-    weights = ratio if mode == "mask" else xp.clip(ratio, low if mode == "clip" else 0.0, high)
+        weights = truncated(*fields, level=LEVELS[level], max_ratio=math.inf, **limits)
+        kept = indicator(*fields, level=LEVELS[level], min_ratio=low, max_ratio=high, **limits)
+    else:
+        least = low if mode == "clip" else 0.0
+        weights = truncated(*fields, level=LEVELS[level], min_ratio=least, max_ratio=high, **limits)
+        kept = array_namespace(weights).ones_like(weights)
     if normalized:
-        mean = masked_mean(weights, mask, axis=BATCH, keepdims=True)
-        if level == "sequence":
-            mean = xp.mean(masked_mean(weights, mask, axis=TOKENS, keepdims=True), axis=BATCH, keepdims=True)
-        weights = weights / xp.where(mean > EPS, mean, 1.0)
+        weights = _over_mean(weights, mask, level)
     if reject is not None:
-        other = _ratio_at(apart, mask, reject[0])
-        kept = kept * xp.astype((other >= reject[1]) & (other <= reject[2]), kept.dtype)
+        other, least, most = reject
+        kept = kept * indicator(*fields, level=LEVELS[other], min_ratio=least, max_ratio=most, **limits)
     if veto is not None:
-        lost = xp.any(is_set(mask) & (apart < math.log(veto)), axis=TOKENS, keepdims=True)
-        kept = kept * (1.0 - xp.astype(lost, kept.dtype))
+        kept = kept * without_outliers(*fields, min_ratio=veto)
     return weights * kept
 
 
-def _ratio_at(apart: Array, mask: Array, level: str) -> Array:
-    """Return exp of the difference, (P, G, T): per token, summed, or averaged over the completion."""
-    xp = array_namespace(apart, mask)
-    if level != "token":
-        over = masked_mean if level == "geometric" else masked_sum
-        apart = over(apart, mask, axis=TOKENS, keepdims=True) + xp.zeros_like(apart)
-    return xp.exp(xp.clip(apart, -20.0, 20.0))
+def _over_mean(weights: Array, mask: Array, level: str) -> Array:
+    """Divide by the mean over the tokens, or over all completions. Unlike verl, a geometric mean counts by token."""
+    xp = array_namespace(weights)
+    mean = masked_mean(weights, mask, axis=BATCH, keepdims=True)
+    if level == "sequence":
+        mean = xp.mean(masked_mean(weights, mask, axis=TOKENS, keepdims=True), axis=BATCH, keepdims=True)
+    return weights / xp.where(mean > EPS, mean, 1.0)
 
 
 def only_kept(mask: Array, correction: Array, *, per_token: bool = False) -> Array:
