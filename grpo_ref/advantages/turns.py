@@ -35,7 +35,7 @@ def gigpo(
     """Advantage of the episode plus advantage of the turn among turns that began in the same state: GiGPO.
 
         A^E_i  = (R_i - mean(R)) / std(R)                      over the G episodes of the prompt
-        R_ik   = Σₗ γ^(l - k) r_il                             over the turns l = k, k + 1, ...
+        R_ik   = Σⱼ γ^(j - k) r_ij                             over the turns j = k, k + 1, ...
         A^S_ik = (R_ik - mean(R_s)) / std(R_s)                 R_s: the turns of the prompt with state s
         A_ik   = A^E_i + w A^S_ik
 
@@ -249,7 +249,7 @@ def turn_returns(
 ) -> Array:
     """Discounted return of each turn, standardized over all turns of the prompt's episodes.
 
-        R_ik = Σₗ γ^(l - k) r_il,    A_ik = (R_ik - mean) / (std + eps)
+        R_ik = Σⱼ γ^(j - k) r_ij,    A_ik = (R_ik - mean) / (std + eps)
 
     With gamma = 0 a turn is judged by its own reward alone. Turns at different places of an episode share one
     mean, although the later ones have less of the return ahead of them.

@@ -88,9 +88,9 @@ def command(
     The function returns the loss, one loss per token, (loss, metrics), or (loss, gradient). A loss without a
     gradient is differentiated for you; with numpy this takes a few dozen calls per batch.
 
-    The batches have completions of different lengths, empty completions, no token at all, a tool's output that
-    the mask excludes, extreme ratios, groups with equal rewards, groups of one, a single group, and garbage or
-    NaN in the padding.
+    The batches have completions of different lengths, empty completions, no token at all, a tool's output
+    that the mask excludes, extreme ratios, groups with equal rewards, groups of one, a single group, and
+    garbage or NaN in the padding.
 
     Exit status: 0 if all batches agree, 1 if a batch differs, 2 if nothing could be run.
     """
