@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from rich.progress import track
+from scipy.special import stdtrit
 
 from grpo_ref import RECIPES, TASKS, Recipe, config_for, iter_train, slot
 from grpo_ref.files import replace_text
@@ -30,10 +31,8 @@ from grpo_ref.rewards import soft_overlong
 
 PLACE = Path(__file__).parent / "neural"
 ALGORITHMS = {name: RECIPES[name] for name in ("grpo", "dr_grpo", "dapo", "gspo", "cispo")}
-WEIGHTS_OF_LENGTH = {
-    "dapo, any length": replace(RECIPES["dapo"], reward=RECIPES["grpo"].reward),
-    "dapo, penalty doubled": replace(RECIPES["dapo"], reward=slot(soft_overlong, buffer=0.2, weight=1.0)),
-}
+ANY_LENGTH = replace(RECIPES["dapo"], reward=RECIPES["grpo"].reward)
+DOUBLED = replace(RECIPES["dapo"], reward=slot(soft_overlong, buffer=0.2, weight=1.0))
 """DAPO without its overlong penalty, and with twice its penalty. A right sum fills the token budget, so the
 doubled penalty takes away the whole reward of a right sum."""
 MINIBATCHES = 2
@@ -75,7 +74,11 @@ def trained(name: str, seeds: int) -> list[Run]:
 
 def recipes_on(name: str) -> dict[str, Recipe]:
     """Return the recipes that are compared on a task."""
-    return ALGORITHMS | WEIGHTS_OF_LENGTH if name == "sums" else ALGORITHMS
+    if name == "sums":
+        return ALGORITHMS | {"dapo, any length": ANY_LENGTH, "dapo, penalty doubled": DOUBLED}
+    # These runs are older than the recipe's penalty of half the weight. Only those of sums were repeated.
+    others = {label: recipe for label, recipe in ALGORITHMS.items() if label != "dapo"}
+    return others | {"dapo, penalty doubled": DOUBLED}
 
 
 @cache
@@ -139,10 +142,13 @@ def title_of(name: str, runs: list[Run]) -> str:
 
 
 def interval(curves: np.ndarray) -> np.ndarray:
-    """(2, ...) the bootstrap's interval of 95 % of the mean over the first axis."""
-    chosen = np.random.default_rng(0).integers(len(curves), size=(1000, len(curves)))
-    ends: np.ndarray = np.quantile(curves[chosen].mean(1), (0.025, 0.975), axis=0)
-    return ends
+    """(2, ...) Student's interval of 95 % of the mean over the first axis.
+
+    A percentile bootstrap of 8 seeds covers the mean in only 89 % of the cases.
+    """
+    mean, seeds = curves.mean(0), len(curves)
+    half = stdtrit(seeds - 1, 0.975) * curves.std(0, ddof=1) / np.sqrt(seeds)
+    return np.stack([mean - half, mean + half])
 
 
 def print_table(name: str, runs: list[Run]) -> None:
