@@ -145,9 +145,12 @@ def absolute(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = m
 def weighted_k1(
     log_probs: Array, ref_log_probs: Array, log_ratio: Array, *, max_log_ratio: float = math.inf
 ) -> Term:
-    """k1 times the importance ratio, both differentiated: unbiased in value and gradient, off-policy too.
+    """k1 times the importance ratio, both differentiated: unbiased at a position, off-policy too.
 
         r v,   r = exp(log_ratio),  v = log πθ - log πref
+
+    Value and gradient are unbiased for the KL at one position, given the tokens before it. They are not for
+    the KL of whole completions, whose positions are those of the policy that sampled.
 
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
@@ -163,12 +166,12 @@ def weighted_k1(
 
 
 def weighted_k3(log_probs: Array, ref_log_probs: Array, log_ratio: Array) -> Term:
-    """k3 times the importance ratio, both differentiated: unbiased in value and gradient, off-policy too.
+    """k3 times the importance ratio, both differentiated: unbiased at a position, off-policy too.
 
         r (e⁻ᵛ - 1 + v),   r = exp(log_ratio),  v = log πθ - log πref
 
     At the token level, `slope` and `direct` add up to r v. On-policy, the value is that of k3, but the
-    gradient is not.
+    gradient is not. As for `weighted_k1`, "unbiased" refers to one position.
 
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
@@ -185,7 +188,7 @@ def weighted_k3(log_probs: Array, ref_log_probs: Array, log_ratio: Array) -> Ter
 def straight_through(
     log_probs: Array, ref_log_probs: Array, *, estimator: Callable[[Array, Array], Term] = k3
 ) -> Term:
-    """The value of one estimator with the unbiased gradient of k2.
+    """The value of one estimator with the gradient of k2, which is unbiased at a position.
 
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.

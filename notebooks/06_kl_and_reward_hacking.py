@@ -172,7 +172,10 @@ print(
 # <details><summary>Answer</summary>
 #
 # The tokens were sampled from an older policy. Weighted by the ratio, the estimator is unbiased for the *current* policy
-# again, and, since the weight is differentiated too, its gradient is that of the KL itself.
+# again, and, since the weight is differentiated too, its gradient is that of the KL itself. Both hold at each position, given
+# the tokens before it. The positions themselves are still those that the older policy reached, so the sum over the tokens is not
+# an unbiased estimate of the KL of whole completions. Neither is its gradient, even on-policy: a token also changes which
+# positions follow ([step 8](../docs/derivation/08_kl_in_the_loss.md)).
 # </details>
 #
 # Exercises that practise this: `kl/k3`, `kl/k3_slope`, `kl/estimators`, `kl/exact_kl`, `kl/expected_gradient`.

@@ -2,15 +2,17 @@
 
 import base64
 import io
+import math
 import re
 from itertools import takewhile
+from statistics import NormalDist
 
 import jupytext
 import nbformat
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from make_notebooks import SCRIPTS, made_from, picture, run
+from make_notebooks import FOLDER, SCRIPTS, made_from, picture, run
 from PIL import Image
 
 from grpo_ref.cli import main
@@ -175,3 +177,20 @@ def test_command_says_what_to_install(tmp_path, monkeypatch):
     assert refused.exit_code == 1
     assert "pip install 'grpo-ref[notebooks]'" in refused.output
     assert not (tmp_path / "new").exists()
+
+
+def test_weights_of_mismatched_data_have_the_means_of_a_log_normal():
+    """Notebook 7: log r is normal with mean -s²/2 and s = 0.05 sqrt 50, so that r has the mean 1.
+
+    For a limit C, E[r; r <= C] = Φ((log C - s²/2) / s), and P(r > C) = 1 - Φ((log C + s²/2) / s). The means
+    of 1000 completions are within three standard errors, at most 3 s / sqrt 1000.
+    """
+    spread, limit = 0.05 * math.sqrt(50), math.log(2.0)
+    kept = NormalDist().cdf((limit - spread**2 / 2) / spread)
+    beyond = 1.0 - NormalDist().cdf((limit + spread**2 / 2) / spread)
+    expected = {"full, completion": 1.0, "TIS, completion": kept + 2.0 * beyond, "MIS, completion": kept}
+    text = FOLDER.joinpath("07_stale_and_mismatched_data.ipynb").read_text(encoding="utf-8")
+    for name, mean in expected.items():
+        (shown,) = re.findall(rf"{name} +mean weight ([\d.]+)", text)
+        assert float(shown) == pytest.approx(mean, abs=3.0 * spread / math.sqrt(1000.0))
+    assert [round(mean, 3) for mean in expected.values()] == [1.0, 0.995, 0.963]

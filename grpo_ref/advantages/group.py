@@ -184,6 +184,9 @@ def length_weighted(rewards: Array, lengths: Array, *, keep_singletons: bool = T
 
         Aᵢ = rᵢ - Σⱼ |oⱼ| rⱼ / Σⱼ |oⱼ|
 
+    OPO derives this baseline as the one of least variance, assuming that the squared norm of a completion's
+    gradient is proportional to its length.
+
     Args:
       rewards: (P, G), one row per prompt.
       lengths: (P, G) tokens of each completion; an empty one does not enter the baseline.

@@ -236,7 +236,8 @@ CLIP_COV = replace(
     surrogate=slot(clip_cov),
     source="Cui et al. 2025, The entropy mechanism (arXiv:2505.22617)",
 )
-# The tokens with the largest covariance get a penalty instead, and there is no clip.
+# The tokens with the largest covariance get a penalty instead, and there is no clip. The weight and the share
+# are verl's defaults.
 KL_COV = replace(CLIP_COV, surrogate=slot(kl_cov))
 # DAPO on the 20 % of the tokens with the highest entropy.
 HIGH_ENTROPY = replace(
@@ -257,11 +258,12 @@ REINFORCE = replace(
     source="Williams 1992, Simple statistical gradient-following algorithms",
 )
 
-# The baseline is the mean of the other completions of the group.
+# The baseline is the mean of the other completions of the group. This is verl's form; in the paper, a KL
+# penalty is a part of the reward.
 RLOO = replace(
     REINFORCE,
     advantage=slot(leave_one_out),
-    source="Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)",
+    source="verl's form of Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)",
 )
 
 # The baseline is the reward of a greedy completion. No group is needed.
@@ -286,15 +288,16 @@ TOPR = replace(
     source="Le Roux et al. 2025, Tapered off-policy REINFORCE (arXiv:2503.14286)",
 )
 # No group: `discounted` also standardizes over all tokens of the batch. The same weight for every token, no
-# KL penalty.
+# KL penalty in the loss. This is verl's form; in the paper, each token's KL is subtracted from its reward.
 REINFORCE_PP = replace(
     GRPO,
     advantage=slot(discounted, gamma=1.0),
     aggregate=slot(token_mean),
     kl_coef=0.0,
-    source="Hu 2025, REINFORCE++ (arXiv:2501.03262)",
+    source="verl's form of Hu 2025, REINFORCE++ (arXiv:2501.03262)",
 )
-# The group's mean is subtracted before the advantages are standardized.
+# The group's mean is subtracted before the advantages are standardized. This is verl's form; the paper adds
+# k2 to the loss.
 REINFORCE_PP_BASELINE = replace(REINFORCE_PP, advantage=slot(whitened))
 # The baseline is the group's mean, and a factor makes up for groups with equal rewards. The same weight for
 # every token; as in DAPO, the paper divides by the tokens of each group.
@@ -307,13 +310,14 @@ GPG = replace(
 # The baseline is the group's mean weighted by length.
 OPO = replace(REINFORCE, advantage=slot(length_weighted), source="Hao et al. 2025, OPO (arXiv:2505.23585)")
 # The baseline is the group's mean, and a penalty on the squared log-ratio keeps the policy near the old one.
-# The same weight for every token.
+# The same weight for every token. This is verl's form; in the paper, the squared log-ratio is that to the
+# reference policy, and a learned value is the baseline.
 DRO = replace(
     REINFORCE,
     advantage=slot(group_centered),
     surrogate=slot(squared_ratio, beta=0.1),
     aggregate=slot(token_mean),
-    source="Richemond et al. 2024, DRO (arXiv:2405.19107)",
+    source="verl's form of Richemond et al. 2024, DRO (arXiv:2405.19107)",
 )
 
 # ---- advantages ----------------------------------------------------------------------------------
