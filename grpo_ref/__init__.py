@@ -25,7 +25,7 @@ Recipes: an algorithm is a table of parts, and a variant is its difference from 
   GRPO       Shao et al. 2024, DeepSeekMath, eq. 3 (arXiv:2402.03300)
   DR_GRPO    Liu et al. 2025, Understanding R1-Zero-like training (arXiv:2503.20783)
   DAPO       Yu et al. 2025, DAPO, eq. 8 (arXiv:2503.14476)
-  RLOO       Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)
+  RLOO       verl's form of Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)
   REINFORCE  Williams 1992, Simple statistical gradient-following algorithms
 
 Advantages: how much better was each completion than the others of its group?   (grpo_ref.advantages)
