@@ -14,9 +14,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from averages_example import CONFIGURATIONS, MASK, PAPERS, Configuration, shares, weights
 from package_map import packages
 
-from grpo_ref import GRPO, TASKS
+from grpo_ref import GRPO, TASKS, explain
 from grpo_ref.course.attack.data_files import file_of_cases
 from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.tables import first_caught_by
@@ -100,6 +101,37 @@ def dialects() -> str:
     """Return the table of the trainers, each with the version that was read."""
     rows = ((f"`{name}`", dialect.version, len(dialect.traps)) for name, dialect in DIALECTS.items())
     return table(("dialect", "as read in", "traps"), rows)
+
+
+def papers() -> str:
+    """Return the table of the averages of three papers, with each completion's share of the gradient."""
+    rows = (
+        (name, f"`{recipe.aggregate}`", _percent(shares(recipe.weights(MASK))))
+        for name, recipe in PAPERS.items()
+    )
+    return table(("loss", "average", "shares"), rows)
+
+
+def averages() -> str:
+    """Return the table of the trainers' averages, with each completion's share of the gradient."""
+    header = ("trainer", "settings", "average of the loss", "1 micro-batch", "4 micro-batches")
+    return table(header, map(_average, CONFIGURATIONS))
+
+
+def _average(configuration: Configuration) -> tuple[str, ...]:
+    """Return the row of a configuration. The last cell is bold if it differs from the cell before."""
+    report = explain(*configuration.settings, trainer=configuration.trainer, version=configuration.version)
+    phrase = next(fact.value for fact in report.explanation.facts if fact.name == "aggregate")
+    one, four = (weights(configuration, count) for count in (1, 4))
+    factor = round(four.sum() / one.sum(), 6)
+    before, after = _percent(shares(one)), _percent(shares(four))
+    after += "" if factor == 1.0 else f", times {factor:g}"
+    settings = ", ".join(f"`{each}`" for each in configuration.settings) or "defaults"
+    return report.dialect.version, settings, phrase, before, after if before == after else f"**{after}**"
+
+
+def _percent(values: Iterable[float]) -> str:
+    return " / ".join(f"{round(100.0 * value, 1):g}" for value in values)
 
 
 def metrics() -> str:
@@ -240,6 +272,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
         exercises,
         totals,
         dialects,
+        papers,
+        averages,
         metrics,
         notebooks,
         packages,

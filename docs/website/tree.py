@@ -9,7 +9,7 @@ SOURCES, SITE, CACHE = BUILD / "site-source", BUILD / "site", BUILD / "site-cach
 AUDIENCES = ("student", "instructor", "practitioner", "researcher")
 """Kinds of readers. Each has a tutorial and a guide."""
 REFERENCE = (
-    *("pipeline", "recipes", "mismatch", "turns", "distillation", "not_in_this_family"),
+    *("pipeline", "recipes", "averages", "mismatch", "turns", "distillation", "not_in_this_family"),
     *("neural", "speed"),
     *("glossary", "package_map", "attack", "teach"),
 )
@@ -74,6 +74,7 @@ MORE = (
     "howto/index",
     "pipeline",
     "recipes",
+    "averages",
     "turns",
     "mismatch",
     "distillation",
