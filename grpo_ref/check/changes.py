@@ -100,6 +100,11 @@ def changes(recipe: Recipe, *, rewards: bool) -> Iterator[Change]:
     yield from masked_below()
     for text, chosen in COUNTED.items():
         yield of_batch(text, "mask", partial(_counted, chosen=chosen))
+    yield Change(
+        "groups with equal rewards are not counted, in the number of completions neither",
+        _without_equal_groups,
+        frozenset({"mask", "aggregate"}),
+    )
     yield from _wrong_advantages()
     if rewards:
         yield from _made_of_rewards(recipe)
@@ -454,6 +459,14 @@ COUNTED: dict[str, Callable[[Trial], Bools]] = {
 """The completions that are counted, (N,), by the condition that describes the mistake."""
 
 
+def _without_equal_groups(recipe: Recipe, trial: Trial) -> tuple[Recipe, Trial]:
+    """Return the batch without groups whose advantages are all 0; the other completions count more."""
+    kept = np.repeat((trial.advantages.reshape(-1, trial.group_size) != 0.0).any(1), trial.group_size)
+    factor = 1.0 if recipe.aggregate.kernel is token_mean else len(kept) / max(kept.sum(), 1)
+    part = slot(scaled, part=recipe.aggregate, factor=float(factor))
+    return replace(recipe, aggregate=part), replace(trial, mask=trial.mask * kept[:, None])
+
+
 def _counted(trial: Trial, chosen: Callable[[Trial], Bools]) -> dict[str, Any]:
     """Return the mask of the chosen completions."""
     return {"mask": trial.mask * chosen(trial)[:, None]}
@@ -540,12 +553,23 @@ def _wrong_advantages() -> Iterator[Change]:
         "each completion has the advantage of the one before it": lambda a: np.roll(a, 1).reshape(a.shape),
         "each completion has the advantage of the next one": lambda a: np.roll(a, -1).reshape(a.shape),
     }
+    for ddof in (0, 1):
+        text = f"the advantages are whitened over the tokens of the batch (ddof={ddof})"
+        yield of_batch(text, "order", partial(_whitened, ddof=ddof))
     for text, change in made.items():
 
         def apply(trial: Trial, change: Callable[[Floats], Floats] = change) -> dict[str, Any]:
             return {"advantages": change(trial.advantages.reshape(-1, trial.group_size)).reshape(-1)}
 
         yield of_batch(text, "order", apply)
+
+
+def _whitened(trial: Trial, ddof: int) -> dict[str, Any]:
+    """Return advantages with mean 0 and variance 1 over the tokens, where a long completion counts more."""
+    tokens = trial.mask.sum(1)
+    mean = (tokens * trial.advantages).sum() / tokens.sum()
+    variance = (tokens * (trial.advantages - mean) ** 2).sum() / (tokens.sum() - ddof)
+    return {"advantages": (trial.advantages - mean) / np.sqrt(variance + 1e-8)}
 
 
 def _normalized_again() -> Iterator[Change]:

@@ -23,7 +23,8 @@ GRID = (
 """Values between which a setting is searched. A value that the kernel refuses is skipped."""
 CLIP_LOWS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 3e-4, 3e-3)
 """Values of clip_low to try when both half-widths may differ from the recipe's."""
-CLIP_HIGHS = (*CLIP_LOWS, 0.28, 0.272, 0.5, 4e-4)
+CLIP_HIGHS = (*CLIP_LOWS, 0.22, 0.24, 0.26, 0.27, 0.272, 0.28, 0.35, 0.45, 0.5, 0.6, 0.8, 1.0, 4e-4, 5e-4)
+USUAL_LOWS, USUAL_HIGHS = (0.1, 0.2, 0.3), (0.1, 0.2, 0.25, 0.272, 0.28, 0.3, 0.4)
 SCALES = (0.3, 0.45, 0.6, 0.75, 0.85, 0.95, 0.999, 1.001, 1.05, 1.15, 1.3, 1.5, 1.8, 2.2, 2.8, 3.5)
 """Numbers between which the factor on a log-probability is searched."""
 RATIOS = (1.1, 1.25, 1.28, 8.0)
@@ -114,8 +115,11 @@ def usual_settings(recipe: Recipe) -> Iterator[tuple[str, dict[str, Any]]]:
     """Generate surrogates with other usual numbers, each as (condition, changed parts)."""
     settings = _numbers(recipe.surrogate)
     if {"clip_low", "clip_high"} <= settings.keys():
-        for low, high in itertools.product(CLIP_LOWS, CLIP_HIGHS):
-            if (low, high) != (settings["clip_low"], settings["clip_high"]):
+        right = (settings["clip_low"], settings["clip_high"])
+        pairs = [(low, right[1]) for low in CLIP_LOWS] + [(right[0], high) for high in CLIP_HIGHS]
+        pairs += [(low, low) for low in CLIP_LOWS] + [*itertools.product(USUAL_LOWS, USUAL_HIGHS)]
+        for low, high in dict.fromkeys(pairs):
+            if (low, high) != right:
                 yield _setting(recipe.surrogate, {"clip_low": low, "clip_high": high})
     for name in settings.keys() - {"clip_low", "clip_high"}:
         for value in (*GRID, *RATIOS):

@@ -98,6 +98,70 @@ def clip_of_log_ratio(
     )
 
 
+def clipped_log_ratio(
+    log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2
+) -> Term:
+    """Clip the log-ratio and forget the minimum.
+
+        s = exp(clip(log r, -clip_low, clip_high)) A
+
+    Args:
+      log_ratio: (..., P, G, T) in nats.
+      advantages: broadcastable to it.
+      clip_low, clip_high: as in `clipped`.
+    """
+    xp = array_namespace(log_ratio, advantages)
+    value = xp.exp(xp.clip(log_ratio, -clip_low, clip_high)) * advantages
+    inside = (log_ratio > -clip_low) & (log_ratio < clip_high)
+    return Term(value=value, slope=xp.where(inside, value, 0.0))
+
+
+def exchanged_bounds(
+    log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2
+) -> Term:
+    """Exchange the bounds of the clip: NumPy and PyTorch then return the lower bound for every ratio.
+
+        s = min(r A, (1 - clip_low) A)
+
+    Args:
+      log_ratio: (..., P, G, T) in nats.
+      advantages: broadcastable to it.
+      clip_low, clip_high: as in `clipped`.
+    """
+    xp = array_namespace(log_ratio, advantages)
+    free, bound = xp.exp(log_ratio) * advantages, (1.0 - clip_low) * advantages
+    return Term(value=xp.minimum(free, bound), slope=xp.where(free <= bound, free, 0.0))
+
+
+def min_of_means(
+    log_ratio: Array,
+    advantages: Array,
+    mask: Array,
+    *,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+    over_batch: bool = False,
+) -> Term:
+    """Take the minimum after the average, in place of the minimum of each token.
+
+        s = r A for all tokens if Σ r A <= Σ c A, and c A for all tokens otherwise,    c = clip(r)
+
+    Args:
+      log_ratio: (..., P, G, T) in nats.
+      advantages: broadcastable to it.
+      mask: (..., P, G, T) 1 on completion tokens.
+      clip_low, clip_high: as in `clipped`.
+      over_batch: true if the sums are over all tokens of the batch, false if over those of a completion.
+    """
+    xp = array_namespace(log_ratio, advantages)
+    free = xp.exp(log_ratio) * advantages
+    term = clip_without_min(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
+    axis = BATCH if over_batch else TOKENS
+    sums = (xp.sum(where_mask(mask, x), axis=axis, keepdims=True) for x in (free, term.value))
+    takes_free = next(sums) <= next(sums)
+    return Term(value=xp.where(takes_free, free, term.value), slope=xp.where(takes_free, free, term.slope))
+
+
 def floored(log_ratio: Array, advantages: Array, *, part: Slot, max_ratio: float) -> Term:
     """Put the dual clip around a wrong surrogate.
 
@@ -463,6 +527,16 @@ def probability_weighted_k1(log_probs: Array, ref_log_probs: Array, *, by_refere
     return Term(value=weight * distance, direct=weight * (distance + 1.0))
 
 
+def old_penalty(old_log_probs: Array, ref_log_probs: Array, log_ratio: Array, *, part: Slot) -> Term:
+    """Compute the penalty of the old policy: it does not depend on the policy that is trained.
+
+    Args:
+      old_log_probs, ref_log_probs, log_ratio: (..., P, G, T) in nats.
+      part: the penalty.
+    """
+    return Term(value=part(log_probs=old_log_probs, ref_log_probs=ref_log_probs, log_ratio=log_ratio).value)
+
+
 def detached_penalty(log_probs: Array, ref_log_probs: Array, log_ratio: Array, *, part: Slot) -> Term:
     """Detach the penalty: it is part of the loss, but its slope is zero.
 
@@ -533,6 +607,17 @@ def inverted_correction(old_log_probs: Array, rollout_log_probs: Array, mask: Ar
       part: the correction.
     """
     return part(old_log_probs=rollout_log_probs, rollout_log_probs=old_log_probs, mask=mask)
+
+
+def correction_of_policy(log_probs: Array, rollout_log_probs: Array, mask: Array, *, part: Slot) -> Array:
+    """Compare the policy itself with the sampler, in place of the old policy.
+
+    Args:
+      log_probs, rollout_log_probs: (..., P, G, T) in nats.
+      mask: (..., P, G, T) 1 on completion tokens.
+      part: the correction.
+    """
+    return part(old_log_probs=log_probs, rollout_log_probs=rollout_log_probs, mask=mask)
 
 
 # ---- weights -------------------------------------------------------------------------------------

@@ -19,11 +19,14 @@ from grpo_ref.check.mistakes.kernels import (
     clip_of_log_ratio,
     clip_of_product,
     clip_without_min,
+    clipped_log_ratio,
     clipped_quotient,
     constant_ratio,
+    correction_of_policy,
     detached_penalty,
     detached_surrogate,
     divided_again,
+    exchanged_bounds,
     floored,
     in_micro_batches,
     in_packed_rows,
@@ -33,7 +36,9 @@ from grpo_ref.check.mistakes.kernels import (
     longest_mean,
     max_of_ratios,
     mean_ratio_level,
+    min_of_means,
     min_of_ratios,
+    old_penalty,
     optimistic,
     padded_mean,
     padded_mean_level,
@@ -49,6 +54,7 @@ from grpo_ref.check.mistakes.kernels import (
     summed_completions,
     swapped_k3,
 )
+from grpo_ref.corrections import masked, truncated
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
 from grpo_ref.penalties import absolute, k1, k2, k3, weighted_k3
 from grpo_ref.recipes import Recipe, Slot, slot
@@ -89,18 +95,15 @@ def mistakes(recipe: Recipe) -> Iterator[Mistake]:
                 {"aggregate": part, "penalty_aggregate": recipe.aggregate},
             )
     if recipe.kl_coef:
-        yield Mistake(
-            "the KL penalty is subtracted from the advantages, not added to the loss",
-            {
-                "surrogate": slot(
-                    penalized_advantages,
-                    part=recipe.surrogate,
-                    penalty=recipe.penalty,
-                    kl_coef=recipe.kl_coef,
-                ),
-                "kl_coef": 0.0,
-            },
-        )
+        subtracted = "the KL penalty is subtracted from the advantages, not added to the loss"
+        for text, part in {"": recipe.penalty, **PENALTIES}.items():
+            if part == recipe.penalty and text:
+                continue
+            penalized = slot(
+                penalized_advantages, part=recipe.surrogate, penalty=part, kl_coef=recipe.kl_coef
+            )
+            condition = f"{subtracted} and {text}" if text else subtracted
+            yield Mistake(condition, {"surrogate": penalized, "kl_coef": 0.0})
     if recipe.corrections:
         yield Mistake("the sampler's mismatch is not corrected", {"corrections": ()})
         yield from _correction_mistakes(recipe)
@@ -173,6 +176,27 @@ def _correction_mistakes(recipe: Recipe) -> Iterator[Mistake]:
                 yield Mistake(
                     f"in the correction of the sampler, {name} {limited}", {"corrections": (other,)}
                 )
+    if right.kernel in (truncated, masked):
+        levels = {
+            "each token": token_level,
+            "each completion, a product": sequence_sum_level,
+            "each completion, a geometric mean": sequence_mean_level,
+        }
+        others = {
+            "the correction cuts large weights off": Slot(truncated, right.settings),
+            "the correction sets large weights to 0": Slot(masked, right.settings),
+            "the correction compares the policy, not the old policy, with the sampler": slot(
+                correction_of_policy, part=right
+            ),
+        } | {
+            f"the weight of the correction is that of {text}": Slot(
+                right.kernel, {**right.settings, "level": level}
+            )
+            for text, level in levels.items()
+        }
+        for text, part in others.items():
+            if Slot(part.kernel, _settings(part)) != Slot(right.kernel, _settings(right)):
+                yield Mistake(text, {"corrections": (part,)})
     if {"old_log_probs", "rollout_log_probs"} <= set(right.reads):
         yield Mistake(
             "the ratio of the correction is inverted",
@@ -185,6 +209,10 @@ def _penalty_mistakes(recipe: Recipe) -> Iterator[Mistake]:
     yield Mistake("there is no KL penalty", {"kl_coef": 0.0})
     yield Mistake("the KL penalty has the wrong sign", {"kl_coef": -recipe.kl_coef})
     yield from _other_parts("penalty", PENALTIES, recipe.penalty)
+    yield Mistake(
+        "the KL penalty is of the old policy: it has no gradient",
+        {"penalty": slot(old_penalty, part=recipe.penalty)},
+    )
     yield Mistake(
         "the KL penalty is detached: it has no gradient",
         {"penalty": slot(detached_penalty, part=recipe.penalty)},
@@ -360,6 +388,18 @@ def _wrong_clips(clips: Mapping[str, float]) -> dict[str, Slot]:
         ),
         "the maximum is taken of the ratios, before the advantage multiplies them": slot(
             max_of_ratios, **clips
+        ),
+        "the minimum is taken of the means of each completion, not of each token": slot(
+            min_of_means, **clips
+        ),
+        "the minimum is taken of the means of the batch, not of each token": slot(
+            min_of_means, **clips, over_batch=True
+        ),
+        "the bounds of the clip are exchanged: every clipped ratio is the lower bound": slot(
+            exchanged_bounds, **clips
+        ),
+        f"the clip is on the log-ratio, to [-{low}, {high}], without the minimum": slot(
+            clipped_log_ratio, **clips
         ),
         "1 is subtracted from the ratio": slot(ratio_minus_one, **clips),
         "the gradient is 0 wherever the ratio is outside the clip": slot(slope_inside_only, **clips),

@@ -14,11 +14,14 @@ from grpo_ref.check.mistakes.kernels import (
     clip_of_log_ratio,
     clip_of_product,
     clip_without_min,
+    clipped_log_ratio,
     clipped_quotient,
     constant_ratio,
+    correction_of_policy,
     detached_penalty,
     detached_surrogate,
     divided_again,
+    exchanged_bounds,
     floored,
     in_micro_batches,
     in_packed_rows,
@@ -28,7 +31,9 @@ from grpo_ref.check.mistakes.kernels import (
     longest_mean,
     max_of_ratios,
     mean_ratio_level,
+    min_of_means,
     min_of_ratios,
+    old_penalty,
     optimistic,
     padded_mean,
     padded_mean_level,
@@ -280,3 +285,26 @@ def test_without_a_floor_nothing_is_divided_by_nothing():
     assert np.isnan(unfloored(empty, 4, part=part, by="length")).all()
     np.testing.assert_allclose(unfloored(empty, 4, part=part, by="tokens")[0, 1], 1 / 4)
     assert np.isnan(unfloored(0.0 * MASK, 4, part=part, by="tokens")).all()
+
+
+def test_a_clipped_log_ratio_and_exchanged_bounds():
+    log_ratio = np.full((1, 1, 1), 0.5)
+    assert float(clipped_log_ratio(log_ratio, BAD).value[0, 0, 0]) == pytest.approx(-np.exp(0.2))
+    assert float(exchanged_bounds(log_ratio, GOOD).value[0, 0, 0]) == pytest.approx(0.8)
+    assert float(exchanged_bounds(log_ratio, BAD).value[0, 0, 0]) == pytest.approx(-np.exp(0.5))
+
+
+def test_the_minimum_of_means_is_not_the_mean_of_minima():
+    """A = 1 and the ratios 2 and 1/2: the sums are 2.5 and 1.2 + 0.8, so all tokens are clipped."""
+    log_ratio = np.log(np.array([[[2.0, 0.5]]]))
+    term = min_of_means(log_ratio, np.ones((1, 1, 2)), np.ones((1, 1, 2)))
+    np.testing.assert_allclose(term.value, [[[1.2, 0.8]]])
+    assert not term.slope.any()
+
+
+def test_a_penalty_of_the_old_policy_and_a_correction_of_the_new():
+    term = old_penalty(HALF, QUARTER, HALF, part=slot(k1))
+    assert float(term.value[0, 0, 0]) == pytest.approx(np.log(2.0))
+    assert not np.any(term.direct)
+    weight = correction_of_policy(HALF, QUARTER, GOOD, part=slot(truncated, max_ratio=5.0))
+    assert float(weight[0, 0, 0]) == pytest.approx(2.0)
