@@ -87,6 +87,7 @@ def changes(recipe: Recipe, *, rewards: bool) -> Iterator[Change]:
       recipe: the recipe that the function should compute.
       rewards: true if the function computes the advantages from rewards.
     """
+    yield of_batch("an empty completion counts, with a ratio of 1", "mask", _empty_counted)
     for mistake in mistakes(recipe):
         change = of_recipe(mistake.condition, mistake.parts)
         # The gradient of a mean of ratios is not what the loss makes of a level, which is linear.
@@ -457,6 +458,14 @@ COUNTED: dict[str, Callable[[Trial], Bools]] = {
     "completions that fill the whole length are not counted": lambda trial: trial.mask[:, -1] == 0.0,
 }
 """The completions that are counted, (N,), by the condition that describes the mistake."""
+
+
+def _empty_counted(trial: Trial) -> dict[str, Any]:
+    """Return the batch with one token in each empty completion; all its log-probabilities are 0."""
+    first = (trial.mask.sum(1, keepdims=True) == 0.0) & (np.arange(trial.mask.shape[1]) == 0)
+    names = ("log_probs", "old_log_probs", "ref_log_probs", "rollout_log_probs")
+    arrays: dict[str, Any] = {name: np.where(first, 0.0, getattr(trial, name)) for name in names}
+    return {"mask": np.where(first, 1.0, trial.mask), **arrays}
 
 
 def _without_equal_groups(recipe: Recipe, trial: Trial) -> tuple[Recipe, Trial]:

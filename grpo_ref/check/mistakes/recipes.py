@@ -129,6 +129,10 @@ def _wrong_averages(right: Slot) -> Iterator[Mistake]:
             "empty completions are not counted",
             {"aggregate": Slot(right.kernel, {**right.settings, "count_empty": False})},
         )
+    if right.kernel in (token_mean, sequence_mean_token_mean):
+        for eps in DENOMINATOR_EPS:
+            part = Slot(right.kernel, {**right.settings, "eps": eps})
+            yield Mistake(f"{eps:g} is added to the number of tokens in the denominator", {"aggregate": part})
     if "correction" in right.reads:  # such an average also reads the importance weights of the whole batch
         return
     for size in MICRO_BATCHES:
@@ -261,6 +265,7 @@ DIVISORS = {
     "completions": "the number of completions",
     "padded": "the padded length",
 }
+DENOMINATOR_EPS = (1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5)
 LIMITS = (0.5, 1.0, 1.05, 1.1, 1.2, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 8.0, 10.0, 20.0, math.inf)
 """Limits of a correction that are tried."""
 NEARLY_1 = 1.0 - 1e-12
@@ -365,6 +370,11 @@ def two_in_one_part(recipe: Recipe) -> Iterator[Mistake]:
             summed = slot(summed_completions, part=part)
             yield Mistake(f"{text} and completions are summed, not averaged", {"aggregate": summed})
     settings = _settings(recipe.surrogate)
+    for low, high in USUAL_CLIPS if recipe.surrogate.kernel is cispo else ():
+        yield Mistake(
+            f"the detached ratio is clipped to [{1 - low:g}, {1 + high:g}]",
+            {"surrogate": slot(cispo, min_ratio=1.0 - low, max_ratio=1.0 + high)},
+        )
     if recipe.surrogate.kernel is not clipped:
         return
     right = (settings["clip_low"], settings["clip_high"])
