@@ -25,6 +25,7 @@ Return value. Your function returns one of four things: the loss, a number to be
 | reference | compute the recipe's loss and gradient, and compare two results |
 | changes | list the mistakes that a loss function may have: in the recipe, the arrays or the gradient |
 | fitting | estimate the numbers that a function uses instead of the recipe's settings |
+| combinations | find up to three mistakes at once, without evaluating every combination |
 | diagnosis | find the mistakes that explain all results of a function |
 | shrinking | find the smallest batch that still shows a mistake |
 | example | print a batch as lines of Python |
