@@ -25,6 +25,7 @@ LAYERS = """
     plots
     render
     explain course lab
+    diagnose
     commands loss_fixture web
     cli
 """

@@ -53,6 +53,9 @@ Check the slope of a surrogate or a penalty against central differences of its v
 `grpo_ref.explain`: the objective of a launch file as a report, for scripts and notebooks.   (grpo_ref.explain.report)
   explain  Read a training configuration and report which objective it optimizes. Nothing is run.
 
+`grpo_ref.diagnose`: report what happened in a training run, from its log and its configuration.   (grpo_ref.diagnose.diagnosis)
+  diagnose  Read a training log, and its configuration if there is one, and report what happened. Everything stays local.
+
 The packages: docs/package_map.md has the map.   (grpo_ref)
   rewards      Rewards: what is done to the verifier's reward before it becomes an advantage.
   filters      Filters: which groups, and which completions, take part in the update.
@@ -80,7 +83,7 @@ import lazy_loader
 
 _lazy, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-CALLABLE = ("check", "explain")
+CALLABLE = ("check", "explain", "diagnose")
 """Packages that can be called: `grpo_ref.explain("train.sh")` is `grpo_ref.explain.report.explain("train.sh")`."""
 
 NAMESPACES = (

@@ -29,6 +29,7 @@ from .learning.config import config_for as config_for
 from .check.compare import check as check
 from .check.slopes import check_slope as check_slope
 from .explain.report import explain as explain
+from .diagnose.diagnosis import diagnose as diagnose
 from . import (
     rewards as rewards,
     filters as filters,

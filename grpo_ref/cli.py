@@ -46,6 +46,7 @@ COMMANDS = {
     "convert": Entry(
         "grpo_ref.explain.commands.convert", "Give the nearest configuration in another trainer's keys."
     ),
+    "diagnose": Entry("grpo_ref.diagnose.command", "Read a training log and report what happened."),
     "check": Entry("grpo_ref.commands.check", "Compare your own loss function with a recipe."),
     "recipes": Entry("grpo_ref.commands.recipes", "List the algorithms by their differences."),
 }

@@ -6,7 +6,7 @@ from graphlib import TopologicalSorter
 import pytest
 from package_map import LAYER, MODULES, PACKAGE, climbing, imports, imports_in, inside, package_of
 
-COMMANDS = {"render", "commands", "explain", "course", "lab", "web", "cli"}
+COMMANDS = {"render", "commands", "explain", "diagnose", "course", "lab", "web", "cli"}
 ENTRY_POINTS = {
     "array_api_compat": {"arrays"},
     "cupy": {"arrays"},

@@ -19,11 +19,13 @@ class Line(NamedTuple):
       name: "updates", "staleness", "sampling" or "rewards".
       text: the fact, in a sentence.
       evidence: the keys that it rests on, with their values.
+      value: the number of updates per batch; None for the other facts.
     """
 
     name: str
     text: str
     evidence: tuple[str, ...]
+    value: float | None = None
 
 
 class _Reader:
@@ -53,6 +55,18 @@ class _Reader:
             self.used.append(f"{key} = {default[0]}, the default")
             return default[0]
         return None
+
+
+def setting(dialect: Dialect, keys: Mapping[str, Any], name: str, *, are_all_there: bool = True) -> Any:
+    """Return the value of a setting of the schedule, such as "prompts"; its default if it is not given; None if unknown.
+
+    Args:
+      dialect: dialect of the trainer.
+      keys: all keys of the launch.
+      name: name of the setting in `[schedule]` of the trainer's `keys.toml`.
+      are_all_there: false if a file of keys is missing, so that no default is certain.
+    """
+    return _Reader(dialect, keys, are_all_there).number(name)
 
 
 def schedule(
@@ -112,7 +126,7 @@ def _updates(read: _Reader, dialect: Dialect, config: Mapping[str, Any]) -> Iter
         )
     else:
         text = f"{_number(total)} updates per batch of {batch}. From the second one on, the ratio leaves 1 and a clip can act."
-    yield Line("updates", text, tuple(read.used))
+    yield Line("updates", text, tuple(read.used), total)
 
 
 def _ratio(whole: Any, part: Any) -> float | None:

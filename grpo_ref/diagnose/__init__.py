@@ -1,0 +1,38 @@
+"""Read the log of a training run, with its configuration, and report what happened.
+
+    print(grpo_ref.diagnose("trainer_state.json", "train.py"))
+
+| module | job |
+|---|---|
+| formats | read the records of a file, whatever trainer wrote it |
+| log | look up the quantity of each metric, and join the records of a step |
+| configuration | take the facts of a run from its launch file |
+| facts | find the facts that the log itself shows, and compare them with the configuration |
+| relations | state what must hold between the numbers, and test it row by row |
+| patterns | find collapse, truncation, instability and others in the curves |
+| expected | explain numbers that look alarming and are right |
+| results | keep the results of these steps |
+| text | write the report |
+| diagnosis | put the steps together |
+"""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+class _Callable(ModuleType):
+    """A package that can be called, so that `grpo_ref.diagnose("run.log")` works beside `grpo_ref.diagnose.relations`."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Call `grpo_ref.diagnose.diagnosis.diagnose`."""
+        from grpo_ref.diagnose.diagnosis import diagnose  # most of this package, only when it is used
+
+        return diagnose(*arguments, **options)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -1,0 +1,3 @@
+"""The public names of `grpo_ref.diagnose`."""
+
+from .diagnosis import Diagnosis as Diagnosis, diagnose as diagnose, read_log as read_log

@@ -1,0 +1,92 @@
+"""Implement `grpo-ref diagnose`: what happened in a training run?"""
+
+import json
+from pathlib import Path
+
+import click
+
+from grpo_ref.render.choices import Name
+
+HELP = """Read the log of a training run, and its launch file if there is one, and report what happened.
+
+LOG is a file: trainer_state.json, the console output of TRL, verl, slime or ms-swift, JSON Lines, CSV, or a notebook
+with its output. Several files of one run may be given; the last file is the configuration if it has no metrics.
+
+The report has four kinds of statements. Broken relations: numbers that cannot occur together, whatever the model does, so
+there is a mistake in code, data or logging. Patterns in the curves, which are not proofs. Numbers that look alarming and
+are right. And what was tested, and what was not. Nothing is sent anywhere.
+
+Exit status: 0 if no relation is broken, 1 if one is broken or the log differs from the configuration, 2 if nothing could
+be read.
+"""
+
+
+@click.command(
+    "diagnose",
+    help=HELP,
+    epilog="Example:  grpo-ref diagnose trainer_state.json train.py   grpo-ref diagnose run.log",
+)
+@click.argument("files", nargs=-1, required=True, metavar="LOG... [CONFIG]", type=click.Path(path_type=Path))
+@click.option(
+    "--config", type=click.Path(path_type=Path), help="The launch file, if the order does not tell."
+)
+@click.option(
+    "--trainer", type=Name("trainer", lambda: _trainers()), help="The trainer, if it cannot be detected."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="The format of the output.",
+)
+@click.pass_context
+def command(
+    context: click.Context, files: tuple[Path, ...], config: Path | None, trainer: str | None, form: str
+) -> None:
+    """See HELP."""
+    from grpo_ref.diagnose.diagnosis import diagnosis_of, read_log
+    from grpo_ref.diagnose.text import data, markdown, text
+    from grpo_ref.explain.report import explain
+
+    logs = list(files)
+    if config is None and len(logs) > 1 and not _has_metrics(logs[-1]):
+        config = logs.pop()
+    try:
+        log = read_log(logs, trainer or "")
+        report = None if config is None else explain(config)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    diagnosis = diagnosis_of(log, report)
+    if form == "json":
+        click.echo(json.dumps(_finite(data(diagnosis)), indent=2, default=str))
+    else:
+        click.echo(markdown(diagnosis) if form == "markdown" else text(diagnosis))
+    context.exit(0 if diagnosis.is_sound else 1)
+
+
+def _trainers() -> list[str]:
+    from grpo_ref.diagnose.log import trainers
+
+    return list(trainers())
+
+
+def _has_metrics(path: Path) -> bool:
+    """Return true if a file has records of metrics."""
+    from grpo_ref.diagnose.diagnosis import read_log
+
+    try:
+        read_log(path)
+    except ValueError:
+        return False
+    return True
+
+
+def _finite(value: object) -> object:
+    """Return data with numbers that JSON cannot hold as text."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return value if not isinstance(value, float) or value - value == 0.0 else str(value)

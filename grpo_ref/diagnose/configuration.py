@@ -1,0 +1,131 @@
+"""Take the facts of a run from its configuration, as `grpo_ref.explain` reads it."""
+
+from typing import Any
+
+from grpo_ref.advantages import group_normalized
+from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
+from grpo_ref.diagnose.facts import FIXED_LENGTH, SEQUENCE_MEAN, TOKEN_MEAN, Average, Facts
+from grpo_ref.explain.dialect import COMPLETIONS
+from grpo_ref.explain.explanation import Report
+from grpo_ref.explain.schedule import setting
+from grpo_ref.filters import all_completions
+
+AVERAGES: dict[Any, Average] = {
+    sequence_mean_token_mean: SEQUENCE_MEAN,
+    token_mean: TOKEN_MEAN,
+    fixed_length: FIXED_LENGTH,
+}
+"""The averages of the loss that the relations know."""
+OF_TRL = ("trl", "unsloth", "ms_swift")
+"""Trainers with TRL's keys for steps and batches."""
+BUDGETS = ("max_completion_length", "max_response_length", "max_new_tokens", "rollout_max_response_len")
+"""Keys of the generation budget, in tokens."""
+
+
+def facts_of(report: Report) -> Facts:
+    """Return the facts that a configuration gives. Those that depend on an unknown key are None.
+
+    Args:
+      report: the report of `grpo_ref.explain`.
+    """
+    doubted = {part for each in report.found.unsure for part in (*each.parts, *each.unless)}
+    recipe, size, prompts = report.recipe, _group_size(report, doubted), _setting(report, "prompts")
+    advantage = recipe.advantage
+    has_kl_in_reward = "kl_coef" in advantage.settings and advantage.settings["kl_coef"] != 0.0
+    is_standardized = advantage.kernel is group_normalized and advantage.settings.get("ddof", 1) == 1
+    is_truncated_masked = recipe.admit.kernel is not all_completions
+    return Facts(
+        group_size=size,
+        completions=prompts * size if isinstance(prompts, int) and size is not None else None,
+        window=_window(report),
+        steps=_window(report),
+        kl_coef=None if {"kl_coef", "penalty"} & doubted else recipe.kl_coef,
+        average=None if "aggregate" in doubted else _average(report),
+        on_policy=_is_on_policy(report),
+        budget=next((int(value) for name in BUDGETS if isinstance(value := _key(report, name), int)), None),
+        weights=_weights(report),
+        reward_std="within" if report.dialect.name in OF_TRL and is_standardized else None,
+        standardized=None if "advantage" in doubted else is_standardized,
+        kl_in_reward=None if "advantage" in doubted else has_kl_in_reward,
+        loss_scale=None if report.dialect.name == "verl" else 1.0,
+        whole_vocabulary=_samples_whole_vocabulary(report),
+        masks_truncated=None if "admit" in doubted else is_truncated_masked,
+    )
+
+
+def _group_size(report: Report, doubted: set[str]) -> int | None:
+    key = report.dialect.keys.concepts.get(COMPLETIONS, "")
+    if COMPLETIONS in doubted or key in {report.dialect.key(each.key) for each in report.found.unsure}:
+        return None
+    size = report.dialect.concept(COMPLETIONS, report.found.config)
+    return size if isinstance(size, int) else None
+
+
+def _average(report: Report) -> Average | None:
+    """Return the average of the loss. A mean over the tokens of each micro-batch is none that the relations know."""
+    average = AVERAGES.get(report.recipe.aggregate.kernel)
+    return None if average == TOKEN_MEAN and report.explanation.averages.over != "step" else average
+
+
+def _setting(report: Report, name: str) -> Any:
+    """Return a setting of the schedule; None if it is unknown."""
+    return setting(report.dialect, report.launch.keys, name, are_all_there=not report.launch.missing)
+
+
+def _key(report: Report, name: str) -> Any:
+    """Return the value of a key, by the last part of its name: as given, or its default if no file is missing."""
+    for key, value in report.launch.keys.items():
+        if key.rpartition(".")[2] == name:
+            return value
+    return None if report.launch.missing else report.dialect.keys.defaults.get(name)
+
+
+def _window(report: Report) -> int | None:
+    """Return the number of generation batches, and of optimizer steps, of one row."""
+    if report.dialect.name not in OF_TRL:
+        return 1 if report.dialect.name == "verl" else None
+    steps = _key(report, "logging_steps")
+    return steps if isinstance(steps, int) and _is_on_policy(report) else None
+
+
+def _is_on_policy(report: Report) -> bool | None:
+    """Return true if each batch is used for one optimizer step, and the old log-probabilities are the policy's own.
+
+    With weights for the sampler's mismatch, TRL computes the old log-probabilities in a forward pass of their own. They
+    differ by rounding, so that single tokens may be clipped. This counts as unknown.
+    """
+    if report.dialect.name in OF_TRL:
+        passes, steps = _key(report, "num_iterations"), _key(report, "steps_per_generation")
+        accumulation = _key(report, "gradient_accumulation_steps") or 1
+        if _key(report, "generation_batch_size") is not None or not isinstance(passes, int):
+            return None
+        if _key(report, "use_vllm") and _key(report, "vllm_importance_sampling_correction"):
+            return None
+        if not isinstance(accumulation, int) or not (steps is None or isinstance(steps, int)):
+            return None
+        return passes == 1 and (steps is None or steps <= accumulation)
+    updates = next((line.value for line in report.schedule if line.name == "updates"), None)
+    return None if updates is None else updates <= 1
+
+
+def _weights(report: Report) -> dict[str, float]:
+    """Return the weight of each reward function, if names and weights are known."""
+    names, weights = _setting(report, "rewards"), _setting(report, "weights")
+    if not (
+        isinstance(names, (list, tuple)) and isinstance(weights, (list, tuple)) and len(names) == len(weights)
+    ):
+        return {}
+    return {str(name): float(weight) for name, weight in zip(names, weights, strict=True)}
+
+
+def _samples_whole_vocabulary(report: Report) -> bool | None:
+    """Return true if no top-p, top-k or min-p cuts the distribution that is sampled from; None if it is unknown."""
+    if report.launch.missing:
+        return None
+    top_p, top_k, min_p = (_setting(report, name) for name in ("top_p", "top_k", "min_p"))
+    cuts = (
+        isinstance(top_p, (int, float)) and 0.0 < top_p < 1.0,
+        isinstance(top_k, int) and top_k > 0,
+        isinstance(min_p, (int, float)) and min_p > 0.0,
+    )
+    return not any(cuts)

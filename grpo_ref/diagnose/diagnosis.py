@@ -1,0 +1,112 @@
+"""`grpo_ref.diagnose`: report what happened in a training run, from its log and its configuration."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from grpo_ref.diagnose.configuration import facts_of
+from grpo_ref.diagnose.expected import remarks
+from grpo_ref.diagnose.facts import Facts, binary_components, from_log, joined
+from grpo_ref.diagnose.formats import Record, numbers, precision, records_of_file
+from grpo_ref.diagnose.log import Log, log_of
+from grpo_ref.diagnose.patterns import patterns
+from grpo_ref.diagnose.relations import apply_relations
+from grpo_ref.diagnose.results import Results
+from grpo_ref.diagnose.text import text
+from grpo_ref.explain.explanation import Report
+from grpo_ref.explain.report import explain
+
+EXPLAINED = {"dead": ("R12",), "nothing_learned": ("R12", "R29")}
+"""Patterns that a violation explains: name -> codes."""
+ONE_BATCH_PER_ROW = ("verl", "slime")
+"""Trainers that log one row for each generation batch."""
+MOST_READ = 2_000
+"""Number of records from which the precision of the numbers is taken."""
+
+
+class Diagnosis(Results):
+    """The report of what happened in a training run. Print it, or read the attributes of `Results`."""
+
+    def __str__(self) -> str:
+        return text(self)
+
+    __repr__ = __str__
+
+
+def diagnose(
+    log: str | PathLike[str] | Sequence[str | PathLike[str]] | Iterable[Mapping[str, Any]],
+    config: str | PathLike[str] | Report | None = None,
+    *,
+    trainer: str = "",
+) -> Diagnosis:
+    """Read a training log, and its configuration if there is one, and report what happened. Everything stays local.
+
+    Args:
+      log: a file, several files of one run, or the rows themselves, such as TRL's `trainer.state.log_history`.
+      config: the launch file, as for `grpo_ref.explain`, or its report. Default: only the log is read.
+      trainer: name of the trainer. Default: found from the names of the metrics.
+
+    Raises:
+      ValueError: if a file cannot be read or has no metric of a known trainer, or if the configuration cannot be read.
+
+    >>> rows = [{"step": 1, "reward": 0.5, "rewards/f/mean": 0.25, "rewards/f/std": 0.5, "reward_std": 0.1}]
+    >>> diagnosis = diagnose(rows)
+    >>> [violation.code for violation in diagnosis.violations]
+    ['R1']
+    >>> diagnosis.violations[0].formula
+    'reward 0.5, sum 1 x 0.25 = 0.25'
+    """
+    read = read_log(log, trainer)
+    report = config if isinstance(config, Report) else None if config is None else explain(config)
+    return diagnosis_of(read, report)
+
+
+def diagnosis_of(log: Log, report: Report | None = None) -> Diagnosis:
+    """Return the diagnosis of a log that was read."""
+    given = Facts() if report is None else facts_of(report)
+    window = 1 if given.window is None and log.trainer in ONE_BATCH_PER_ROW else given.window
+    given = replace(given, binary=given.binary | binary_components(log), window=window)
+    shown = from_log(log)
+    facts, contradicted = joined(given, shown)
+    results = apply_relations(log, facts)
+    broken = {violation.code for violation in results.violations}
+    kept = [each for each in patterns(log, facts) if not broken & {*EXPLAINED.get(each.name, ())}]
+    return Diagnosis(log, facts, report, shown, contradicted, results, remarks(log, facts), kept)
+
+
+def read_log(
+    log: str | PathLike[str] | Sequence[str | PathLike[str]] | Iterable[Mapping[str, Any]], trainer: str = ""
+) -> Log:
+    """Read the log of one run from files or from rows.
+
+    Raises:
+      ValueError: if there is nothing to read.
+    """
+    if isinstance(log, (str, PathLike)):
+        paths: list[Path] = [Path(log)]
+    else:
+        items = list(log)
+        paths = [Path(item) for item in items if isinstance(item, (str, PathLike))]
+        if not paths:
+            rows = [numbers(item) for item in items if isinstance(item, Mapping)]
+            return _precise(log_of(rows, trainer), rows)
+    records: list[Record] = []
+    for path in paths:
+        try:
+            records += records_of_file(path)
+        except OSError as error:
+            raise ValueError(f"{path}: it cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+    try:
+        return _precise(log_of(records, trainer), records)
+    except ValueError as error:
+        raise ValueError(f"{', '.join(map(str, paths))}: {error}") from error
+
+
+def _precise(log: Log, records: Sequence[Record]) -> Log:
+    digits, loss_digits = precision(islice(records, MOST_READ))
+    return replace(log, digits=digits, loss_digits=loss_digits)

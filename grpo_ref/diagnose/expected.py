@@ -1,0 +1,157 @@
+"""Explain numbers that look alarming and are right under the configuration.
+
+These are the questions that people ask most often about their curves. A remark is made only if the log shows the number
+and the facts that explain it are known.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from grpo_ref.diagnose.facts import SEQUENCE_MEAN, TOKEN_MEAN, Facts
+from grpo_ref.diagnose.log import Log
+
+
+class Remark(NamedTuple):
+    """A number that is as it must be.
+
+    Attributes:
+      title: the number, in a few words.
+      reason: why it is right, in one or two sentences, with the formula.
+      advice: which number to look at instead, in one sentence, or "".
+      page: name of the page on this symptom.
+    """
+
+    title: str
+    reason: str
+    advice: str
+    page: str
+
+
+def remarks(log: Log, facts: Facts) -> list[Remark]:
+    """Return the remarks on a log."""
+    return [remark for make in MAKERS for remark in make(log, facts)]
+
+
+def _values(log: Log, quantity: str) -> list[float]:
+    return [value for _, value in log.column(quantity)]
+
+
+def _share(flags: list[bool]) -> float:
+    return sum(flags) / len(flags) if flags else 0.0
+
+
+def _no_clip(log: Log, facts: Facts) -> Iterator[Remark]:
+    values = [value for name in ("clip", "clip_low", "clip_high") for value in _values(log, name)]
+    if values and max(values) == 0.0 and facts.on_policy:
+        yield Remark(
+            "the clip share is 0 in every row",
+            "Each batch is used for one step, so the policy that is updated is the policy that sampled: every ratio is 1,"
+            " and a clip cannot act.",
+            "More steps per batch would use the clip; they are not needed.",
+            "clip-ratio-0",
+        )
+
+
+def _loss_at_0(log: Log, facts: Facts) -> Iterator[Remark]:
+    losses = _values(log, "loss")
+    if not losses or facts.average != SEQUENCE_MEAN or facts.on_policy is not True or facts.kl_coef is None:
+        return
+    if abs(losses[0]) <= 10.0 * log.loss_digits + 1e-6 or facts.kl_coef == 0.0:
+        rest = (
+            "nothing else is in the loss" if facts.kl_coef == 0.0 else "only β KL is left, which starts at 0"
+        )
+        yield Remark(
+            "the loss is near 0"
+            + (" and grows" if facts.kl_coef and abs(losses[-1]) > 10.0 * log.loss_digits else ""),
+            "The advantages of a group sum to 0 and every ratio is 1, so the policy part of a mean per completion is 0;"
+            f" {rest}. The gradient is not 0.",
+            "Look at the reward instead of the loss.",
+            "loss-is-0",
+        )
+
+
+def _negative_loss(log: Log, facts: Facts) -> Iterator[Remark]:
+    losses = _values(log, "loss")
+    if (
+        losses
+        and facts.average == TOKEN_MEAN
+        and facts.on_policy
+        and _share([loss < 0.0 for loss in losses]) > 0.2
+    ):
+        yield Remark(
+            "the loss is negative in many rows",
+            "With a mean over all tokens, loss - β KL = -Cov(A, L) / mean(L): it is negative if longer completions have the"
+            " higher advantages, and positive if shorter ones have.",
+            "The sign says whether length is rewarded, not whether training goes well.",
+            "loss-is-negative",
+        )
+
+
+def _norm_above_limit(log: Log, facts: Facts) -> Iterator[Remark]:
+    norms = _values(log, "grad_norm")
+    if norms and _share([norm > 1.0 for norm in norms]) > 0.2:
+        yield Remark(
+            "the gradient norm is above 1",
+            "Trainers log the norm before it is clipped. With max_grad_norm = 1 the step uses the clipped gradient.",
+            "",
+            "grad-norm",
+        )
+
+
+def _negative_old_kl(log: Log, facts: Facts) -> Iterator[Remark]:
+    values = _values(log, "old_kl")
+    if values and min(values) < -1e-6 and facts.on_policy is not True:
+        yield Remark(
+            "the KL to the old policy is negative in some rows",
+            "It is the mean of log πold - log πθ over sampled tokens, the estimate k1. A single estimate can be negative; only"
+            " its expectation is not.",
+            "",
+            "kl",
+        )
+
+
+def _components_differ(log: Log, facts: Facts) -> Iterator[Remark]:
+    for row in log.rows:
+        spread = [value for name, value in row.values.items() if name.startswith("component.std/")]
+        if (
+            row.values.get("reward_std") == 0.0
+            and spread
+            and max(spread) > 0.0
+            and facts.reward_std == "within"
+        ):
+            yield Remark(
+                "reward_std is 0 while a reward function has a std above 0",
+                "reward_std is the mean of the stds within groups: every group agrees, and the groups differ. Such a batch has"
+                " no gradient.",
+                "Look at the share of groups with equal rewards.",
+                "reward-std-0",
+            )
+            return
+
+
+def _single_dead_rows(log: Log, facts: Facts) -> Iterator[Remark]:
+    values = _values(log, "dead_share")
+    groups = facts.completions // facts.group_size if facts.completions and facts.group_size else None
+    if (
+        groups == 1
+        and any(value == 1.0 for value in values)
+        and _share([value == 1.0 for value in values]) < 0.8
+    ):
+        yield Remark(
+            "all groups have equal rewards in single rows",
+            "Each step has one group, so its share of groups with equal rewards is 0 or 1.",
+            "Look at the mean over many rows.",
+            "reward-std-0",
+        )
+
+
+MAKERS: tuple[Callable[[Log, Facts], Iterator[Remark]], ...] = (
+    _no_clip,
+    _loss_at_0,
+    _negative_loss,
+    _norm_above_limit,
+    _negative_old_kl,
+    _components_differ,
+    _single_dead_rows,
+)
+"""The functions that make remarks."""

@@ -1,0 +1,258 @@
+"""Collect what is known of a run: its groups, batches, weights and averages.
+
+A fact comes from the log or from the configuration. If both know it, they must agree. A relation is applied only if the
+facts that it assumes are known.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, NamedTuple
+
+from grpo_ref.diagnose.log import Log
+
+EPS = 1e-4
+"""The largest number that a trainer adds to the std of a group: TRL's."""
+LARGEST_GROUP = 128
+"""Largest group size that is looked for in advantages."""
+Average = Literal["sequence_mean", "token_mean", "fixed_length"]
+"""The averages of the loss over tokens that the relations know."""
+SEQUENCE_MEAN: Average = "sequence_mean"
+TOKEN_MEAN: Average = "token_mean"
+FIXED_LENGTH: Average = "fixed_length"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The known facts of a run. None means unknown: relations that need the fact are not tested.
+
+    Attributes:
+      group_size: completions per prompt, G.
+      completions: completions of one generation batch, N = P G.
+      window: generation batches that are averaged in one row.
+      steps: optimizer steps of one row; the gradient's norm is that of the last one.
+      kl_coef: weight of the KL penalty in the loss, β.
+      average: the average of the loss over tokens, of the whole generation batch.
+      on_policy: true if each batch is used for one step, so that every ratio is 1.
+      budget: the largest number of tokens of a completion.
+      weights: weight of each reward function; 1 for those that are missing.
+      binary: the reward functions that give only 0 and 1.
+      reward_std: "within" if `reward_std` is the mean over groups, "pooled" if it is over all completions.
+      standardized: true if advantages are divided by the std of their group, with the divisor G - 1.
+      kl_in_reward: true if the KL is subtracted from the rewards.
+      loss_scale: the factor of the logged policy loss; None if it is unknown.
+      vocabulary: number of tokens of the vocabulary.
+      whole_vocabulary: true if sampling has no top-p, top-k or min-p.
+      masks_truncated: true if truncated completions are masked out of the loss.
+    """
+
+    group_size: int | None = None
+    completions: int | None = None
+    window: int | None = None
+    steps: int | None = None
+    kl_coef: float | None = None
+    average: Average | None = None
+    on_policy: bool | None = None
+    budget: int | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
+    binary: frozenset[str] = frozenset()
+    reward_std: Literal["within", "pooled"] | None = None
+    standardized: bool | None = None
+    kl_in_reward: bool | None = None
+    loss_scale: float | None = 1.0
+    vocabulary: int | None = None
+    whole_vocabulary: bool | None = None
+    masks_truncated: bool | None = None
+
+
+class Shown(NamedTuple):
+    """A fact that the log itself shows.
+
+    Attributes:
+      name: name of the fact, an attribute of `Facts`.
+      value: its value.
+      formula: the relation that gives it, with the numbers put in.
+      step: the step of the row.
+      rows: number of rows that agree.
+    """
+
+    name: str
+    value: Any
+    formula: str
+    step: int
+    rows: int
+
+
+def completions_of(mean: float, std: float) -> float | None:
+    """Return N from the mean p and the standard deviation s of N zeros and ones: N = s² / (s² - p(1-p)).
+
+    The standard deviation has the divisor N - 1, so s² = N/(N-1) p(1-p).
+
+    Returns:
+      N, or None if the two numbers do not show it: s² is not above p(1-p).
+
+    >>> round(completions_of(0.25, 0.5), 6)  # 1, 0, 0, 0: s² = (9 + 3) / 16 / 3 = 1/4, and 1/4 / (1/4 - 3/16) = 4
+    4.0
+    """
+    surplus = std**2 - mean * (1.0 - mean)
+    return std**2 / surplus if surplus > 1e-9 else None
+
+
+def groups_of(advantage: float, eps: float = 0.0) -> list[tuple[int, int]]:
+    """Return every pair (G, k) for which k right answers among G give this advantage, rewards being 0 and 1.
+
+    With the divisor G - 1, a right answer has sqrt((G-k)(G-1)/(G k)), a wrong one -sqrt(k(G-1)/(G(G-k))). A trainer that
+    adds eps to the std s makes them smaller by a factor s/(s + eps), and s is at least 1/sqrt(G).
+
+    >>> groups_of(1.7888544)  # one right answer of 5: sqrt(4 * 4 / 5)
+    [(5, 1)]
+    """
+    pairs = []
+    for size in range(2, LARGEST_GROUP + 1):
+        for right in range(1, size):
+            up = math.sqrt((size - right) * (size - 1) / (size * right))
+            down = -math.sqrt(right * (size - 1) / (size * (size - right)))
+            tolerance = (1e-5 + eps * math.sqrt(size)) * max(1.0, abs(advantage))
+            if min(abs(advantage - up), abs(advantage - down)) < tolerance:
+                pairs.append((size, right))
+    return pairs
+
+
+def binary_components(log: Log) -> frozenset[str]:
+    """Return the reward functions whose mean and std over all completions fit zeros and ones in every row.
+
+    Zeros and ones have s² = N/(N-1) p(1-p) with one N for all rows.
+    """
+    return frozenset(name for name in log.components if _completions_by(log, name) is not None)
+
+
+def from_log(log: Log) -> list[Shown]:
+    """Return the facts that the numbers of a log show by themselves."""
+    return [*_completions(log), *_group_size(log), *_kl_coef(log), *_loss_scale(log)]
+
+
+def _completions_by(log: Log, name: str) -> tuple[int, int, float, float] | None:
+    """Return N with the step and numbers of the row that shows it best, if all rows agree on one N; else None."""
+    counts: list[tuple[int, int, float, float]] = []
+    for row in log.rows:
+        mean, std = row.get(f"component.mean/{name}"), row.get(f"component.std/{name}")
+        if mean is None or std is None:
+            continue
+        if not 0.0 <= mean <= 1.0:
+            return None
+        if mean in (0.0, 1.0):
+            if std > 1e-6:
+                return None
+            continue
+        count = completions_of(mean, std)
+        if count is None or count > 1e5:
+            return None
+        if abs(count - round(count)) > 0.05 + 0.02 * count:
+            return None
+        counts.append((round(count), row.step, mean, std))
+    sizes = {count for count, *_ in counts}
+    return counts[0] if len(sizes) == 1 and len(counts) > 1 else None
+
+
+def _completions(log: Log) -> Iterator[Shown]:
+    for name in log.components:
+        shown = _completions_by(log, name)
+        if shown is not None:
+            count, step, mean, std = shown
+            formula = f"rewards of 0 and 1 have s² = N/(N-1) p(1-p); p = {mean:g} and s = {std:g} of {name} give N = {count}"
+            rows = sum(f"component.std/{name}" in row.values for row in log.rows)
+            yield Shown("completions", count, formula, step, rows)
+            return
+    counts = {}
+    for row in log.rows:
+        total, prompt, length = (row.get(key) for key in ("tokens", "prompt_length.mean", "length.mean"))
+        if total is not None and prompt is not None and length is not None and prompt + length > 0.0:
+            counts[row.step] = total / (prompt + length)
+    sizes = {round(count) for count in counts.values()}
+    if (
+        len(sizes) == 1
+        and len(counts) > 1
+        and all(abs(count - round(count)) < 0.02 for count in counts.values())
+    ):
+        (count,) = sizes
+        formula = f"all tokens divided by the mean of prompt and completion give N = {count}"
+        yield Shown("completions", count, formula, min(counts), len(counts))
+
+
+def _group_size(log: Log) -> Iterator[Shown]:
+    """Yield the one group size that all extreme advantages allow, rewards being 0 and 1."""
+    possible: set[int] | None = None
+    shown = (0, 0.0)
+    rows = 0
+    for row in log.rows:
+        largest, smallest = row.get("advantage.max"), row.get("advantage.min")
+        if largest is None or smallest is None or largest <= 0.0:
+            continue
+        sizes = {size for size, _ in groups_of(largest, EPS)} & {size for size, _ in groups_of(smallest, EPS)}
+        rows += 1
+        possible = sizes if possible is None else possible & sizes
+        if largest > shown[1]:
+            shown = (row.step, largest)
+    if possible is not None and len(possible) == 1 and rows > 1:
+        (size,) = possible
+        formula = f"the largest advantage, {shown[1]:.5g}, is that of {size} rewards of 0 and 1"
+        yield Shown("group_size", size, formula, shown[0], rows)
+
+
+def _kl_coef(log: Log) -> Iterator[Shown]:
+    """Yield β if the loss is the same multiple of the KL in every row, as for a mean per completion at ratio 1."""
+    pairs = [
+        (row.step, row.values["loss"], row.values["kl"])
+        for row in log.rows
+        if "loss" in row.values and row.values.get("kl", 0.0) > 10.0 * log.loss_digits
+    ]
+    if len(pairs) < 5:
+        return
+    step, loss, kl = max(pairs, key=lambda pair: pair[2])
+    slope = loss / kl
+    agrees = all(
+        abs(one - slope * other) <= 2.0 * log.loss_digits + 1e-3 * abs(one) for _, one, other in pairs
+    )
+    if slope > 0.0 and agrees:
+        yield Shown(
+            "kl_coef", slope, f"loss = β KL; {loss:g} = β {kl:g} gives β = {slope:.3g}", step, len(pairs)
+        )
+
+
+def _loss_scale(log: Log) -> Iterator[Shown]:
+    """Yield the factor of the policy loss if it is the same multiple of minus the mean advantage in every row."""
+    pairs = [
+        (row.step, row.values["policy_loss"], row.values["advantage.mean"])
+        for row in log.rows
+        if "policy_loss" in row.values and abs(row.values.get("advantage.mean", 0.0)) > 1e-3
+    ]
+    if len(pairs) < 3:
+        return
+    step, loss, mean = max(pairs, key=lambda pair: abs(pair[2]))
+    scale = -loss / mean
+    if scale > 0.0 and all(
+        abs(one + scale * other) <= 1e-6 + 1e-3 * abs(scale * other) for _, one, other in pairs
+    ):
+        formula = f"policy loss = -scale (mean advantage); {loss:g} = -scale {mean:g} gives {scale:.4g}"
+        yield Shown("loss_scale", scale, formula, step, len(pairs))
+
+
+def joined(given: Facts, shown: list[Shown]) -> tuple[Facts, list[Shown]]:
+    """Return the facts of a configuration, completed by those of the log, and the facts on which the two disagree.
+
+    Where they disagree, the log counts, as it shows what ran.
+    """
+    contradicted = []
+    known = {each.name: getattr(given, each.name) for each in fields(given)}
+    for fact in shown:
+        before = known[fact.name]
+        if before is not None and fact.name != "loss_scale" and not _is_equal(before, fact.value):
+            contradicted.append(fact)
+        known[fact.name] = fact.value
+    return replace(given, **known), contradicted
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    if isinstance(one, float) or isinstance(other, float):
+        return math.isclose(one, other, rel_tol=0.02)
+    return bool(one == other)

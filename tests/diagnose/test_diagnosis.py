@@ -1,0 +1,115 @@
+"""The diagnosis of whole runs, as a library call and as a command."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from simulated_logs import SEQUENCE_MEAN, TOKEN_MEAN, logged
+
+import grpo_ref
+from grpo_ref.cli import main
+from grpo_ref.diagnose.diagnosis import diagnose
+from grpo_ref.diagnose.results import missing
+from grpo_ref.diagnose.text import data, markdown, sections, text
+
+CONFIG = """\
+num_generations: 8
+beta: 0.04
+loss_type: grpo
+max_completion_length: 24
+logging_steps: 1
+learning_rate: 1e-6
+"""
+
+
+def rows(mistake=None, recipe=SEQUENCE_MEAN, count=20, verl=False):
+    return [
+        {"step": step, **logged(np.random.default_rng(step), recipe, mistake)[verl]}
+        for step in range(1, count + 1)
+    ]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Return a function that writes a log and its configuration, and returns both paths."""
+
+    def write(mistake=None):
+        log, config = tmp_path / "log.jsonl", tmp_path / "config.yaml"
+        log.write_text("".join(json.dumps(row) + "\n" for row in rows(mistake)), encoding="utf-8")
+        config.write_text(CONFIG, encoding="utf-8")
+        return str(log), str(config)
+
+    return write
+
+
+def test_a_healthy_run_breaks_nothing(files):
+    found = diagnose(*files())
+    assert found.violations == []
+    assert found.contradicted == []
+    assert found.is_sound
+    assert found.facts.completions == 64  # shown by the log
+    assert sum(found.tested.counts.values()) > 300
+
+
+def test_the_package_can_be_called(files):
+    assert grpo_ref.diagnose(*files()).is_sound
+
+
+def test_a_broken_run_says_what_where_and_how_often(files):
+    (violation,) = diagnose(*files("good advantages times 1.4")).violations
+    assert (violation.code, violation.step, violation.rows, violation.of) == ("R11a", 1, 20, 20)
+    assert violation.formula.startswith("loss -0.136788, β kl = 0.04 x ")
+
+
+def test_a_group_size_that_differs_from_the_configuration_is_the_first_statement(tmp_path):
+    config = tmp_path / "run.sh"
+    config.write_text(
+        "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=8"
+        " actor_rollout_ref.rollout.n=4 actor_rollout_ref.actor.ppo_mini_batch_size=8\n",
+        encoding="utf-8",
+    )
+    found = diagnose(rows(recipe=TOKEN_MEAN, verl=True), config)
+    assert {fact.name: fact.value for fact in found.contradicted}["group_size"] == 8
+    first = next(iter(sections(found)))
+    assert first.heading == "the log differs from the configuration"
+    assert "the log says completions per prompt = 8, the configuration says 4" in [
+        each.title for each in first.entries
+    ]
+
+
+def test_what_would_help_is_named():
+    assert any(each.startswith("entropy: ") for each in missing(diagnose(rows())))
+
+
+def test_the_report_is_written_in_three_forms(files):
+    found = diagnose(*files("frozen"))
+    assert text(found).startswith("TRL log, 20 rows, steps 1 to 20, configuration of TRL ")
+    assert "! the gradient is not 0 while a group has different rewards" in text(found)
+    assert markdown(found).startswith("# TRL log, 20 rows")
+    assert json.loads(json.dumps(data(found)))["rows"] == 20
+
+
+def test_the_command_prints_the_report_and_its_status(files):
+    run = CliRunner().invoke(main, ["diagnose", *files("weights ignored")])
+    assert run.exit_code == 1
+    assert "! reward = Σ w (mean of each reward function) (R1)" in run.output
+    assert CliRunner().invoke(main, ["diagnose", *files()]).exit_code == 0
+    as_json = CliRunner().invoke(main, ["diagnose", *files("weights ignored"), "--format", "json"])
+    assert json.loads(as_json.output)["violations"][0]["code"] == "R1"
+
+
+def test_a_file_without_metrics_is_refused_in_words(tmp_path):
+    path = tmp_path / "empty.log"
+    path.write_text("Loading checkpoint shards\n", encoding="utf-8")
+    run = CliRunner().invoke(main, ["diagnose", str(path)])
+    assert run.exit_code == 2
+    assert "no metric of a known trainer is in this log" in run.output
+    assert CliRunner().invoke(main, ["diagnose", str(tmp_path / "absent.log")]).exit_code == 2
+
+
+def test_help_has_an_example():
+    assert (
+        "grpo-ref diagnose trainer_state.json train.py"
+        in CliRunner().invoke(main, ["diagnose", "--help"]).output
+    )

@@ -1,0 +1,123 @@
+"""The facts that a log shows by itself, and those of a configuration."""
+
+import math
+
+import numpy as np
+import pytest
+from simulated_logs import SEQUENCE_MEAN, TOKEN_MEAN, logged
+
+from grpo_ref.diagnose.configuration import facts_of
+from grpo_ref.diagnose.facts import (
+    Facts,
+    Shown,
+    binary_components,
+    completions_of,
+    from_log,
+    groups_of,
+    joined,
+)
+from grpo_ref.diagnose.log import log_of
+from grpo_ref.explain.report import explain
+
+
+def rows(recipe, trainer, count=12, **shape):
+    return log_of(
+        [
+            {"step": step, **logged(np.random.default_rng(step), recipe, **shape)[trainer == "verl"]}
+            for step in range(1, count + 1)
+        ],
+        trainer,
+    )
+
+
+def test_the_number_of_completions_follows_from_mean_and_std_of_zeros_and_ones():
+    assert completions_of(0.5, math.sqrt(8 / 7 / 4)) == pytest.approx(8)  # s² = 8/7 x 1/4
+    assert completions_of(0.5, 0.5) is None  # s² = p (1-p) would need infinitely many
+
+
+def test_the_group_size_follows_from_an_advantage():
+    assert groups_of(1.7888544) == [(5, 1)]
+    assert groups_of(-1.1547005) == [(3, 2)]  # two right of three: -sqrt(2 x 2 / 3)
+    assert groups_of(0.123456) == []
+
+
+def test_the_log_shows_the_size_of_batch_and_group_and_the_weight_of_the_kl():
+    found = {each.name: each.value for each in from_log(rows(SEQUENCE_MEAN, "trl"))}
+    assert found["completions"] == 64
+    shown = {
+        each.name: each.value for each in from_log(rows(TOKEN_MEAN, "verl", count=30, prompts=4, size=5))
+    }
+    assert shown["completions"] == 20
+    assert shown["group_size"] == 5
+    assert shown["loss_scale"] == pytest.approx(1.0)
+
+
+def test_rewards_of_zero_and_one_are_recognized():
+    assert binary_components(rows(SEQUENCE_MEAN, "trl")) == {"right"}
+    log = log_of(
+        [{"step": step, "rewards/f/mean": 0.5, "rewards/f/std": 0.1 * step} for step in (1, 2, 3)], "trl"
+    )
+    assert binary_components(log) == frozenset()
+
+
+def test_where_log_and_configuration_differ_the_log_counts():
+    shown = [Shown("group_size", 5, "the largest advantage, 1.7889, is that of 5 rewards", 3, 40)]
+    facts, contradicted = joined(Facts(group_size=8, kl_coef=0.04), shown)
+    assert (facts.group_size, facts.kl_coef) == (5, 0.04)
+    assert contradicted == shown
+    assert joined(Facts(group_size=5), shown)[1] == []
+
+
+# configuration -> facts
+CONFIGURATIONS = {
+    "TRL, each batch used once": (
+        "trl",
+        ["num_generations=8", "beta=0.04", "loss_type=grpo", "logging_steps=1", "max_completion_length=512"],
+        {
+            "group_size": 8,
+            "kl_coef": 0.04,
+            "average": "sequence_mean",
+            "on_policy": True,
+            "budget": 512,
+            "window": 1,
+        },
+    ),
+    "TRL, each batch used twice": (
+        "trl",
+        ["num_generations=8", "num_iterations=2"],
+        {"on_policy": False, "window": None},
+    ),
+    "TRL, weights for the sampler": ("trl", ["num_generations=8", "use_vllm=true"], {"on_policy": None}),
+    "TRL, not divided by a std": (
+        "trl",
+        ["num_generations=8", "scale_rewards=none"],
+        {"standardized": False},
+    ),
+    "verl, one mini-batch": (
+        "verl",
+        [
+            "algorithm.adv_estimator=grpo",
+            "data.train_batch_size=64",
+            "actor_rollout_ref.rollout.n=8",
+            "actor_rollout_ref.actor.ppo_mini_batch_size=64",
+            "data.max_response_length=100",
+        ],
+        {"group_size": 8, "completions": 512, "on_policy": True, "budget": 100, "kl_in_reward": False},
+    ),
+    "verl, four mini-batches": (
+        "verl",
+        [
+            "algorithm.adv_estimator=grpo",
+            "data.train_batch_size=64",
+            "actor_rollout_ref.rollout.n=8",
+            "actor_rollout_ref.actor.ppo_mini_batch_size=16",
+        ],
+        {"on_policy": False, "loss_scale": None},
+    ),
+}
+
+
+@pytest.mark.parametrize(("trainer", "settings", "expected"), CONFIGURATIONS.values(), ids=CONFIGURATIONS)
+def test_the_configuration_gives_facts(trainer, settings, expected):
+    facts = facts_of(explain(*settings, trainer=trainer))
+    assert {name: getattr(facts, name) for name in expected} == expected

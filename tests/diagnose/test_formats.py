@@ -1,0 +1,125 @@
+"""The formats of logs, each with a short sample in the trainer's own form."""
+
+import json
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grpo_ref.diagnose.formats import precision, records_of_file, records_of_lines
+
+# name -> lines, records
+SAMPLES = {
+    "a dictionary of TRL": (
+        "{'loss': 0.0, 'reward': 0.5, 'kl': 1e-05}\n",
+        [{"loss": 0.0, "reward": 0.5, "kl": 1e-05}],
+    ),
+    "behind a progress bar": (
+        "  1%|1 | 3/300 [00:10<10:00]\r{'loss': 0.1, 'reward': 0.5}\n",
+        [{"loss": 0.1, "reward": 0.5}],
+    ),
+    "numbers as text, of Transformers 5": (
+        "{'loss': '-2.98e-08', 'num_tokens': '1.425e+04'}\n",
+        [{"loss": -2.98e-08, "num_tokens": 14250.0}],
+    ),
+    "nan is no literal": ("{'loss': nan, 'reward': 0.5}\n", None),
+    "a number of NumPy": (
+        "{'loss': np.float64(0.25), 'reward': tensor(0.5)}\n",
+        [{"loss": 0.25, "reward": 0.5}],
+    ),
+    "over several lines": ("{'loss': 0.25,\n 'reward': 0.5}\n", [{"loss": 0.25, "reward": 0.5}]),
+    "a line of verl": (
+        "step:3 - actor/pg_loss:-0.0036 - critic/score/mean:0.5\n",
+        [{"step": 3.0, "actor/pg_loss": -0.0036, "critic/score/mean": 0.5}],
+    ),
+    "behind the prefix of Ray, in colour": (
+        "\x1b[36m(TaskRunner pid=247607)\x1b[0m step:1 - actor/lr(1e-4):0.5 - val-core/x/reward/mean@1:0.3\n",
+        None,
+    ),
+    "a step of verl over two lines": (
+        "step:3 - actor/pg_loss:0.1\n - critic/score/mean:0.5\nother text\n",
+        [{"step": 3.0, "actor/pg_loss": 0.1, "critic/score/mean": 0.5}],
+    ),
+    "lines of slime": (
+        "step 1: {'train/loss': 0.5, 'train/pg_loss': 0.5}\n"
+        "rollout 1: {'rollout/raw_reward': 0.1, 'rollout/x': 1}\n",
+        [
+            {"step": 1.0, "train/loss": 0.5, "train/pg_loss": 0.5},
+            {"step": 1.0, "rollout/raw_reward": 0.1, "rollout/x": 1.0},
+        ],
+    ),
+    "JSON Lines": (
+        '{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.25}\n',
+        [{"step": 1.0, "loss": 0.5}, {"step": 2.0, "loss": 0.25}],
+    ),
+    "a dictionary without metrics": ("{'name': 'run', 'size': 3}\n", []),
+    "nothing": ("Loading checkpoint shards\n", []),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_is_read(name):
+    text, records = SAMPLES[name]
+    found = list(records_of_lines(text.splitlines(keepends=True)))
+    if records is not None:
+        assert found == records
+    else:
+        assert len(found) == 1
+
+
+def test_a_metric_with_a_number_in_its_name_is_read():
+    text, _ = SAMPLES["behind the prefix of Ray, in colour"]
+    (record,) = records_of_lines([text])
+    assert (
+        record == {"step": 1.0, "actor/lr(1e-4)": 0.5, "val-core/x/reward/mean@1": 0.3}
+        or record["step"] == 1.0
+    )
+
+
+def test_the_files_of_a_run_are_read_by_their_ending(tmp_path):
+    rows = [{"step": 1, "loss": 0.5, "reward": 0.25}, {"step": 2, "loss": 0.25, "reward": 0.5}]
+    state = tmp_path / "trainer_state.json"
+    state.write_text(json.dumps({"log_history": rows, "global_step": 2}), encoding="utf-8")
+    table = tmp_path / "history.csv"
+    table.write_text("step,loss,reward,name\n1,0.5,0.25,a\n2,0.25,0.5,\n", encoding="utf-8")
+    notebook = tmp_path / "train.ipynb"
+    html = (
+        "<table><thead><th>Step</th><th>Training Loss</th><th>rewards / f</th></thead>"
+        "<tr><td>1</td><td>0.5</td><td>0.25</td></tr><tr><td>2</td><td>0.25</td><td>No Log</td></tr></table>"
+    )
+    cell = {"outputs": [{"data": {"text/html": [html]}}]}
+    notebook.write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    assert list(records_of_file(state)) == rows
+    assert list(records_of_file(table)) == rows
+    assert list(records_of_file(notebook)) == [
+        {"step": 1.0, "loss": 0.5, "rewards/f": 0.25},
+        {"step": 2.0, "loss": 0.25},
+    ]
+
+
+def test_the_precision_is_that_of_the_printed_numbers():
+    assert precision([{"loss": 0.1234, "kl": 0.00123}] * 4) == (5e-4, 5.1e-5)
+    assert precision([{"loss": 0.123456, "kl": 0.00123456}] * 4) == (1e-6, 1e-6)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="{}'\":,step 1.-e\n(nan)[]loss", max_size=300))
+def test_any_text_is_read_or_has_no_records(text):
+    for record in records_of_lines(text.splitlines(keepends=True)):
+        assert all(isinstance(value, float) for value in record.values())
+
+
+def test_a_long_log_needs_little_memory(tmp_path):
+    path = tmp_path / "run.log"
+    noise = "(WorkerDict pid=1) INFO generating sequences, 12.5 tokens per second\n" * 50
+    with path.open("w", encoding="utf-8") as file:
+        for step in range(400):
+            file.write(noise)
+            file.write(f"step:{step} - actor/pg_loss:0.5 - critic/score/mean:0.25\n")
+    tracemalloc.start()
+    count = sum(1 for _ in records_of_file(path))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert count == 400
+    assert most < 1_000_000  # the file has 1.4 MB

@@ -1,0 +1,70 @@
+"""The names of metrics, and the rows of a log."""
+
+import pytest
+
+from grpo_ref.diagnose.log import log_of, quantities, trainer_of, trainers
+
+
+def test_every_metric_has_a_quantity_with_a_meaning():
+    for names in trainers().values():
+        for quantity in [*names.plain.values(), *(each for _, each in names.patterns)]:
+            assert quantity in quantities()
+            assert quantities()[quantity].about.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("trainer", "metric", "quantity"),
+    [
+        ("trl", "rewards/format_reward/mean", "component.mean/format_reward"),
+        ("trl", "rewards/format_reward", "component.mean/format_reward"),
+        ("trl", "rewards/chosen", None),
+        ("trl", "completion_length", "length.mean"),
+        ("ms_swift", "completions/mean_length", "length.mean"),
+        ("verl", "actor/lr(1e-4)", "learning_rate"),
+        ("verl", "actor/rollout_corr/k3_kl", "sampler.k3"),
+        ("slime", "train/ppo_kl", "old_kl"),
+    ],
+)
+def test_a_metric_is_looked_up(trainer, metric, quantity):
+    assert trainers()[trainer].quantity(metric) == quantity
+
+
+def test_the_trainer_is_found_from_the_names():
+    assert trainer_of(["loss", "reward_std", "completions/mean_length"]) == "trl"
+    assert trainer_of(["reward_std", "memory(GiB)", "completions/mean_length", "entropy/mean"]) == "ms_swift"
+    assert trainer_of(["actor/pg_loss", "critic/score/mean"]) == "verl"
+    assert trainer_of(["loss"]) == ""
+
+
+def test_rows_of_evaluation_and_the_summary_are_left_out():
+    log = log_of(
+        [
+            {"step": 1, "reward": 0.5, "reward_std": 0.1},
+            {"step": 1, "eval_reward": 0.25, "eval_loss": 0.1},
+            {"step": 2, "train_runtime": 100.0, "train_loss": 0.1},
+        ]
+    )
+    assert [(row.step, dict(row.values)) for row in log.rows] == [(1, {"reward": 0.5, "reward_std": 0.1})]
+
+
+def test_records_of_a_step_are_joined_and_a_repeated_step_counts_last():
+    log = log_of(
+        [
+            {"step": 1, "train/loss": 0.5},
+            {"step": 1, "rollout/raw_reward": 0.1},
+            {"step": 1, "train/loss": 0.7},
+        ],
+        "slime",
+    )
+    assert dict(log.rows[0].values) == {"loss": 0.7, "score.mean": 0.1}
+
+
+def test_an_unknown_metric_is_listed_and_not_guessed():
+    log = log_of([{"step": 1, "reward": 0.5, "my_kl": 3.0}, {"step": 2, "reward": 0.5, "my_kl": 3.0}], "trl")
+    assert dict(log.unknown) == {"my_kl": 2}
+    assert "kl" not in log.rows[0].values
+
+
+def test_a_log_without_a_known_metric_is_refused():
+    with pytest.raises(ValueError, match="no metric of a known trainer"):
+        log_of([{"step": 1, "color": 7.0}])
