@@ -7,9 +7,6 @@ when it is first used, so `import grpo_ref` is fast. Everything else is in the n
 The version of the package.   (grpo_ref.version)
   __version__  The single source of the version; pyproject.toml reads it from here.
 
-`grpo_objective`: the GRPO objective of one group in one function, complete in itself.   (grpo_ref.objective)
-  grpo_objective  Clipped surrogate of one group minus an explicit KL penalty; larger is better.
-
 Loss and gradient of every recipe, in one formula.   (grpo_ref.loss)
   policy_loss               Return the loss of a recipe on one batch, with its gradient written by hand.
   policy_loss_from_rewards  Apply a whole recipe: from the rewards of a batch to the loss and its gradient.
@@ -17,6 +14,9 @@ Loss and gradient of every recipe, in one formula.   (grpo_ref.loss)
 Compute a recipe's loss and its gradient from logits over a large vocabulary, block by block in the cache.   (grpo_ref.fast.logits)
   policy_loss_from_logits  Return a recipe's loss and its gradient with respect to the logits of a large vocabulary.
   token_log_probs          Return the log-probability of each sampled token.
+
+The form of GRPO in problem sets: the objective of one group in one function, complete in itself.   (grpo_ref.objective)
+  grpo_objective  Clipped surrogate of one group minus an explicit KL penalty; larger is better.
 
 Recipes: an algorithm is a table of parts, and a variant is its difference from a known one.   (grpo_ref.recipes)
   RECIPES    Every recipe by name, in the order of all tables: those of papers and trainers, then the textbook forms.

@@ -5,12 +5,12 @@ copies the list, with one line for each name, into the docstring of the package.
 """
 
 from .version import __version__ as __version__
-from .objective import grpo_objective as grpo_objective
 from .loss import policy_loss as policy_loss, policy_loss_from_rewards as policy_loss_from_rewards
 from .fast.logits import (
     policy_loss_from_logits as policy_loss_from_logits,
     token_log_probs as token_log_probs,
 )
+from .objective import grpo_objective as grpo_objective
 from .recipes import (
     RECIPES as RECIPES,
     Recipe as Recipe,

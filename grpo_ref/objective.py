@@ -1,4 +1,4 @@
-"""`grpo_objective`: the GRPO objective of one group in one function, complete in itself."""
+"""The form of GRPO in problem sets: the objective of one group in one function, complete in itself."""
 
 from collections.abc import Sequence
 
@@ -23,8 +23,9 @@ def grpo_objective(
         KL(p ‖ q) = Σᵢ pᵢ log(pᵢ/qᵢ + 1e-10),   p = ρ πold / Σ ρ πold,   q = πref / Σ πref
 
     The KL treats the G sampled outcomes as the only outcomes of a distribution, p for the policy and q for
-    the reference. Trainers estimate the KL token by token instead, see `grpo_ref.penalties`. Because of the
-    1e-10 inside the logarithm, equal policies give a KL of about 1e-10, not 0.
+    the reference. Trainers compute another objective, see `grpo_ref.loss`: they take one ratio for each token
+    and estimate the KL token by token. Because of the 1e-10 inside the logarithm, equal policies give a KL of
+    about 1e-10, not 0.
 
     Args:
       rhos: ρᵢ = πθ(oᵢ)/πold(oᵢ), length G, not negative.

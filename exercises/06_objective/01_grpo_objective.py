@@ -65,7 +65,8 @@ min(2, 1.2) = 1.2, and 1: their mean is 1.1. beta is 0, so there is no penalty.
 ## Notes
 
 1e-10 keeps the logarithm finite where πθ is 0; there the term is 0 times a finite number, which is
-0. Trainers estimate the KL token by token instead of writing it out; the chapter on KL shows how.
+0. This is the form of GRPO in problem sets. Trainers take one ratio for each token, and they
+estimate the KL token by token instead of writing it out; the chapter on KL shows how.
 
 ## Grading
 

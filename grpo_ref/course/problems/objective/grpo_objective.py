@@ -306,7 +306,8 @@ PROBLEM = Problem(
     notes=(
         "1e-10 keeps the logarithm finite where πθ is 0; there the term is 0 times a finite number, which is"
         " 0."
-        " Trainers estimate the KL token by token instead of writing it out; the chapter on KL shows how."
+        " This is the form of GRPO in problem sets. Trainers take one ratio for each token, and they estimate"
+        " the KL token by token instead of writing it out; the chapter on KL shows how."
     ),
     kernel="grpo_ref.grpo_objective",
     source="Shao et al. 2024, DeepSeekMath (arXiv:2402.03300); the explicit KL is this problem's own.",
