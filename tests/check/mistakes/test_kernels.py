@@ -241,7 +241,7 @@ SMOOTH = [
 ]
 
 
-@pytest.mark.parametrize("part", SMOOTH, ids=str)
+@pytest.mark.parametrize("part", SMOOTH, ids=lambda part: getattr(part, "__name__", str(part)))
 def test_the_slope_of_a_wrong_value_is_its_derivative(part):
     assert check_slope(part).agrees
 
