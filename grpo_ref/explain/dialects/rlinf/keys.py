@@ -16,7 +16,7 @@ OTHER_TASKS = {"embodied": f"Its actors follow {RULES}"}
 NO_OBJECTIVE = "It is not reinforcement learning of a language model."
 OF_OTHER_ACTORS = {
     "actor_critic": "it trains a critic as well",
-    "opd": "it follows the log-probabilities of a teacher",
+    "opd": "it follows the log-probabilities that a teacher gives to chunks of actions",
     "grpo_dynamic": "it compares the turns of several agents",
     "grpo_video": "it compares the frames of videos",
 }
