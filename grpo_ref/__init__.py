@@ -38,9 +38,6 @@ Training on a task: `train` returns the whole history, `iter_train` yields one u
   train       Train policies on a task and return the history of the run.
   iter_train  Train until config.updates updates are done, yielding after each.
 
-The history of a finished training run: its metrics as a sequence, a table or text.   (grpo_ref.history)
-  History  A finished training run: the metrics of every update and the final state.
-
 The settings of a training run: sizes, step sizes and schedules. The recipe is not one of them.   (grpo_ref.learning.config)
   config_for  Return the settings that suit a task, with your changes.
 

@@ -24,7 +24,6 @@ from .recipes import (
 from .advantages import group_normalized as group_normalized
 from .tasks import TASKS as TASKS
 from .training import train as train, iter_train as iter_train
-from .history import History as History
 from .learning.config import config_for as config_for
 from .check.compare import check as check
 from .check.slopes import check_slope as check_slope

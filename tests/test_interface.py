@@ -9,7 +9,6 @@ from grpo_ref import (
     DAPO,
     RECIPES,
     TASKS,
-    History,
     explain,
     group_normalized,
     iter_train,
@@ -18,6 +17,7 @@ from grpo_ref import (
     slot,
     train,
 )
+from grpo_ref.history import History
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.loop import prepare
 from grpo_ref.learning.policies.table import TABLE, gather_states
