@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from student import ROOT
 
 from grpo_ref.cli import COMMANDS, main
-from grpo_ref.commands.recipes import as_markdown
+from grpo_ref.commands.recipes import LEGEND, MORE, as_markdown
 from grpo_ref.recipes import CATALOG, RECIPES, TEXTBOOK_FORMS
 
 # A shell starts background jobs with Ctrl-C ignored; the program under test listens to it all the same.
@@ -133,6 +133,16 @@ def test_recipes_lists_every_recipe(run):
     assert run("recipes", "--markdown").output == as_markdown() + "\n"
     assert "mixed_groups" in run("recipes", "dapo").output
     assert "gated_ratio" in run("recipes", "book_sapo").output
+
+
+@pytest.mark.parametrize("options", [(), ("--plain",), ("--markdown",)], ids=" ".join)
+def test_a_legend_before_the_recipes_explains_every_part(run, options):
+    text = run("recipes", *options).output
+    legend, recipes = text[: text.index("group_normalized")], text[text.index("group_normalized") :]
+    parts = {part for recipe in RECIPES.values() for part in recipe.parts()} - {"source"}
+    assert parts == set(LEGEND) - {"ddof"}
+    assert all(LEGEND[part] in legend for part in parts)
+    assert recipes.endswith(f"{MORE}\n")
 
 
 @pytest.mark.parametrize("options", [(), ("--plain",), ("--markdown",)], ids=" ".join)

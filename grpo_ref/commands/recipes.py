@@ -9,8 +9,30 @@ from grpo_ref.render.choices import Name
 from grpo_ref.render.output import columns, plain_option
 
 BASE = "grpo"
-HEADING = "Textbook forms, which papers and trainers do not compute"
+LEGEND = {
+    "reward": "a change of the verifier's reward, made first",
+    "keep": "the groups that take part; training resamples the other groups",
+    "admit": "the completions or tokens that take part in the loss; the others are masked out",
+    "advantage": "how much better a completion is than the other completions of its group",
+    "ddof": "a setting of the advantage: the variance of a group of G rewards has the divisor G - ddof",
+    "level": "one importance ratio per token, or one per completion",
+    "surrogate": "the contribution of each token to the objective, such as PPO's clip",
+    "corrections": "constant weights, such as those for a sampler that differs from the learner",
+    "penalty": "the estimate of the KL to the reference policy",
+    "kl_coef": "the weight of the penalty; 0 is no penalty",
+    "aggregate": "the weight of each token in the loss",
+    "distill": "the share of a teacher in the advantages",
+}
+"""Part of a recipe, or setting of a part -> its meaning. The legend comes before the recipes."""
+HEADING = "Textbook forms"
 """Heading of the recipes that come last."""
+NOTE = (
+    "Papers and trainers do not compute these formulas. A book chapter on GRPO prints them under the names of"
+    " published algorithms. They are kept for its readers."
+)
+"""Text below the heading."""
+MORE = "grpo-ref recipes NAME shows every part of a recipe."
+"""Last line of the list."""
 
 
 @click.command("recipes", epilog="Example:  grpo-ref recipes dapo")
@@ -32,13 +54,15 @@ def command(name: str | None, markdown: bool, plain: bool) -> None:
 
 
 def as_markdown() -> str:
-    """Return the algorithms as a table in Markdown, and the textbook forms as another one below it."""
+    """Return the algorithms as a table in Markdown, and the textbook forms as another table below it."""
+    legend = [f"* `{part}`: {meaning}" for part, meaning in LEGEND.items()]
     tables = [
         [f"| `{name}` | {_difference(name, recipe)} | {recipe.source} |" for name, recipe in recipes.items()]
         for recipes in (grpo_ref.recipes.CATALOG, grpo_ref.recipes.TEXTBOOK_FORMS)
     ]
     head = ["| recipe | what it is | source |", "|---|---|---|"]
-    return "\n".join([*head, *tables[0], "", f"## {HEADING}", "", *head, *tables[1]])
+    textbook = ["", f"## {HEADING}", "", NOTE, "", *head, *tables[1]]
+    return "\n".join([*legend, "", *head, *tables[0], *textbook, "", MORE])
 
 
 def _as_lines() -> str:
@@ -47,15 +71,22 @@ def _as_lines() -> str:
         [f"{name}: {text}." for name, text in _descriptions(recipes)]
         for recipes in (grpo_ref.recipes.CATALOG, grpo_ref.recipes.TEXTBOOK_FORMS)
     )
-    return "\n".join([*catalog, f"{HEADING}:", *textbook])
+    legend = [f"{part}: {meaning}." for part, meaning in LEGEND.items()]
+    return "\n".join([*legend, *catalog, f"{HEADING}:", NOTE, *textbook, MORE])
 
 
 def _as_list() -> str:
     """Return the list of the algorithms, as wide as the terminal, with the textbook forms at the end."""
     formatter = click.HelpFormatter(width=columns())
+    formatter.write_dl(list(LEGEND.items()))
+    formatter.write_paragraph()
     formatter.write_dl(list(_descriptions(grpo_ref.recipes.CATALOG)))
     with formatter.section(HEADING):
+        formatter.write_text(NOTE)
+        formatter.write_paragraph()
         formatter.write_dl(list(_descriptions(grpo_ref.recipes.TEXTBOOK_FORMS)))
+    formatter.write_paragraph()
+    formatter.write_text(MORE)
     return formatter.getvalue()
 
 

@@ -96,7 +96,8 @@ DAPO = replace(
     surrogate=slot(clipped, clip_low=0.2, clip_high=0.28),
     aggregate=slot(token_mean),
     kl_coef=0.0,
-    source="Yu et al. 2025, DAPO, eq. 8 (arXiv:2503.14476)",
+    source="verl's and TRL's form of Yu et al. 2025, DAPO (arXiv:2503.14476); eq. 8 of the paper divides per"
+    " group (`group_token_mean`)",
 )
 
 # ---- the clip family -----------------------------------------------------------------------------
@@ -114,7 +115,7 @@ LITE_PPO = replace(
 TWO_GRPO = replace(
     GRPO,
     advantage=slot(group_normalized, ddof=0, eps=1e-4),
-    source="2025, It takes two: your GRPO is secretly DPO; for groups of two (arXiv:2510.00977)",
+    source="Wu et al. 2025, It takes two: your GRPO is secretly DPO (arXiv:2510.00977); for groups of two",
 )
 
 # A cap on the ratio of tokens with A < 0, and a small KL penalty.
@@ -411,7 +412,8 @@ GLM_5 = replace(
 DECOUPLED_PPO = replace(
     TIS,
     corrections=(slot(truncated, max_ratio=5.0),),
-    source="Hilton et al. 2022, decoupled PPO (arXiv:2110.00641): old is proximal, rollout the behaviour",
+    source="Hilton et al. 2022, decoupled PPO (arXiv:2110.00641); the old policy is the proximal policy, the"
+    " sampler is the behaviour policy",
 )
 
 # ---- a teacher -----------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ BOOK_SAPO = replace(catalog.SAPO, surrogate=slot(gated_ratio), source=f"{BOOK}, 
 BOOK_VESPO = replace(
     catalog.VESPO,
     surrogate=slot(vespo, k_positive=1.0, lambda_positive=1.0, k_negative=1.0, lambda_negative=1.0),
-    source=f"{BOOK}, sec. 7.5.8, which has one k and one λ and gives neither",
+    source=f"{BOOK}, sec. 7.5.8; the book gives no values for k and λ",
 )
 BOOK_DPPO_TV = replace(catalog.DPPO_TV, surrogate=slot(symmetric_tv), source=f"{BOOK}, sec. 7.5.9")
 BOOK_DPPO_KL = replace(catalog.DPPO_TV, surrogate=slot(symmetric_kl), source=f"{BOOK}, sec. 7.5.9")
