@@ -113,13 +113,22 @@ def papers() -> str:
 
 
 def averages() -> str:
-    """Return the table of the trainers' averages, with each completion's share of the gradient."""
+    """Return the table of the averages that do not depend on the number of micro-batches."""
+    return _averages(change=False)
+
+
+def averages_that_change() -> str:
+    """Return the table of the averages that depend on the number of micro-batches."""
+    return _averages(change=True)
+
+
+def _averages(*, change: bool) -> str:
     header = ("trainer", "settings", "average of the loss", "1 micro-batch", "4 micro-batches")
-    return table(header, map(_average, CONFIGURATIONS))
+    return table(header, (row for row in map(_average, CONFIGURATIONS) if (row[-2] != row[-1]) == change))
 
 
 def _average(configuration: Configuration) -> tuple[str, ...]:
-    """Return the row of a configuration. The last cell is bold if it differs from the cell before."""
+    """Return the row of a configuration. The last two cells are the shares of the completions."""
     report = explain(*configuration.settings, trainer=configuration.trainer, version=configuration.version)
     phrase = next(fact.value for fact in report.explanation.facts if fact.name == "aggregate")
     one, four = (weights(configuration, count) for count in (1, 4))
@@ -127,7 +136,7 @@ def _average(configuration: Configuration) -> tuple[str, ...]:
     before, after = _percent(shares(one)), _percent(shares(four))
     after += "" if factor == 1.0 else f", times {factor:g}"
     settings = ", ".join(f"`{each}`" for each in configuration.settings) or "defaults"
-    return report.dialect.version, settings, phrase, before, after if before == after else f"**{after}**"
+    return report.dialect.version, settings, phrase, before, after
 
 
 def _percent(values: Iterable[float]) -> str:
@@ -274,6 +283,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         dialects,
         papers,
         averages,
+        averages_that_change,
         metrics,
         notebooks,
         packages,

@@ -20,8 +20,8 @@ def draw() -> Figure:
         figure = new_figure(8.0, 2.9)
         left, right = figure.subplots(1, 2)
         curves = {
-            "the policy's tokens": example.trained(tool_tokens=False),
-            "and the tool's tokens": example.trained(tool_tokens=True),
+            "policy's tokens": example.trained(tool_tokens=False),
+            "policy's and tool's tokens": example.trained(tool_tokens=True),
         }
         lines(left, np.arange(401), curves, "update", "expected reward J")
         for limit in (example.ZERO, example.ZERO**2 + (1.0 - example.ZERO) ** 2):

@@ -19,7 +19,7 @@ def logit(prob):
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.8, 0.95])
-def test_the_tools_token_turns_the_step_towards_the_tool(p):
+def test_the_tools_token_moves_the_balance_from_1_to_q(p):
     """The two formulas of the page: p (1 - p) (2 q - 1), and J (q - p) with the tool's token."""
     reward = Q * p + (1.0 - Q) * (1.0 - p)
     assert example.value(CERTAIN, logit(p)) == pytest.approx(reward, rel=1e-12)
@@ -75,8 +75,7 @@ def test_only_a_reward_of_the_turn_tells_a_good_call_from_no_call():
 def test_the_numbers_of_the_page_are_those_of_the_example():
     text = (ROOT / "docs" / "turns.md").read_text(encoding="utf-8")
     signal = example.signal_of_answer()
-    assert f"{signal['GiGPO']:.2f} times its standard deviation" in text
-    assert f"against {signal['GRPO']:.2f} with GRPO" in text
+    assert f"{signal['GiGPO']:.2f} with GiGPO, {signal['GRPO']:.2f}\nwith GRPO" in text
 
 
 def test_the_picture_is_that_of_todays_code(tmp_path):
