@@ -24,7 +24,7 @@ Recipes: an algorithm is a table of parts, and a variant is its difference from 
   slot       A kernel and its settings as a part of a recipe.
   GRPO       Shao et al. 2024, DeepSeekMath, eq. 3 (arXiv:2402.03300)
   DR_GRPO    Liu et al. 2025, Understanding R1-Zero-like training (arXiv:2503.20783)
-  DAPO       verl's and TRL's form of Yu et al. 2025, DAPO (arXiv:2503.14476); eq. 8 of the paper divides per group (`group_token_mean`)
+  DAPO       TRL's and verl's form of Yu et al. 2025, DAPO (arXiv:2503.14476); eq. 8 of the paper divides per group (`group_token_mean`)
   RLOO       verl's form of Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)
   REINFORCE  Williams 1992, Simple statistical gradient-following algorithms
 

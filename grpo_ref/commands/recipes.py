@@ -19,7 +19,7 @@ LEGEND = {
     "surrogate": "the contribution of each token to the objective, such as PPO's clip",
     "corrections": "constant weights, such as those for a sampler that differs from the learner",
     "penalty": "the estimate of the KL to the reference policy",
-    "kl_coef": "the weight of the penalty; 0 is no penalty",
+    "kl_coef": "the weight of the penalty; at 0 there is none",
     "aggregate": "the weight of each token in the loss",
     "distill": "the share of a teacher in the advantages",
 }

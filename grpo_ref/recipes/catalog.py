@@ -96,7 +96,7 @@ DAPO = replace(
     surrogate=slot(clipped, clip_low=0.2, clip_high=0.28),
     aggregate=slot(token_mean),
     kl_coef=0.0,
-    source="verl's and TRL's form of Yu et al. 2025, DAPO (arXiv:2503.14476); eq. 8 of the paper divides per"
+    source="TRL's and verl's form of Yu et al. 2025, DAPO (arXiv:2503.14476); eq. 8 of the paper divides per"
     " group (`group_token_mean`)",
 )
 
