@@ -239,7 +239,8 @@ def rejection(
       (P, G, T) of 0 and 1.
 
     Raises:
-      ValueError: if estimator or over is unknown.
+      ValueError: if estimator or over is unknown, or for the maximum of k1, which bounds only the smallest ratio
+        of a completion and is no option of verl.
 
     verl `compute_rollout_rejection_mask`: its option "seq_mean_k3" is over="mean" with estimator="k3". There
     rejected tokens leave the mask, so they also leave the denominators.
@@ -248,6 +249,8 @@ def rejection(
         raise ValueError(f"estimator: expected 'k1', 'k2' or 'k3', got {estimator!r}")
     if over not in ("token", "sum", "mean", "max"):
         raise ValueError(f"over: expected 'token', 'sum', 'mean' or 'max', got {over!r}")
+    if (estimator, over) == ("k1", "max"):
+        raise ValueError("estimator: over='max' needs 'k2' or 'k3', which are not negative, got 'k1'")
     xp = array_namespace(old_log_probs, rollout_log_probs, mask)
     v = where_mask(mask, rollout_log_probs - old_log_probs)
     v = xp.clip(v, -max_log_ratio, max_log_ratio)

@@ -32,7 +32,7 @@ class Proof(NamedTuple):
 def proofs_of(names: set[str]) -> list[Proof]:
     """Return the tests that use one of these names.
 
-    >>> proofs_of({"group_normalized"})[0].file.parent.name
+    >>> proofs_of({"group_centered"})[0].file.parent.name
     'advantages'
     """
     return [proof for proof in all_proofs() if names & proof.uses]

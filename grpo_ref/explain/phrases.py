@@ -186,7 +186,7 @@ def paragraph(
 
     >>> from grpo_ref import DAPO
     >>> print(paragraph(DAPO, group_size=16))
-    PPO-clip 0.2/0.28 per token; advantages standardised within groups of 16 (ddof 1, ε 0.0001); mean over all tokens; no KL penalty; a soft overlong penalty over the last 0.2 of the budget, weight 1; groups without contrast dropped or drawn anew (dynamic sampling).
+    PPO-clip 0.2/0.28 per token; advantages standardised within groups of 16 (ddof 1, ε 0.0001); mean over all tokens; no KL penalty; a soft overlong penalty over the last 0.2 of the budget, weight 0.5; groups without contrast dropped or drawn anew (dynamic sampling).
     """
     said = sentences(
         recipe,

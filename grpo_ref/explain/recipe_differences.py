@@ -33,7 +33,7 @@ def contrast(ours: Recipe, theirs: Recipe, group_size: int = 8) -> list[Differen
 
     >>> from grpo_ref import DAPO, GRPO
     >>> [(found.part, round(found.change, 2)) for found in contrast(GRPO, DAPO)][:2]
-    [('reward', 0.6), ('aggregate', 0.57)]
+    [('aggregate', 0.57), ('reward', 0.47)]
     """
     left, right = ours.differences(theirs), theirs.differences(ours)
     silent = {"penalty", "penalty_aggregate"} if ours.kl_coef == theirs.kl_coef == 0.0 else set()

@@ -37,7 +37,7 @@ def test_dev_new_writes_three_files_and_a_line(checkout):
     contents = "grpo_ref/course/contents.py"
     assert set(after) - set(before) == {
         "grpo_ref/course/problems/kl/doubled.py",
-        "solutions/04_kl/07_doubled.py",
+        "solutions/04_kl/08_doubled.py",
         "tests/course/styles/kl/doubled.py",
     }
     assert [name for name in before if after[name] != before[name]] == [contents]
@@ -48,10 +48,10 @@ def test_dev_new_writes_three_files_and_a_line(checkout):
 def test_a_new_exercise_is_built_listed_and_graded_by_every_command(checkout):
     run("dev", "new", "kl/doubled", "--root", checkout)
     assert in_checkout(checkout, "dev", "build").returncode == 0
-    assert 'NotImplementedError("kl/doubled")' in (checkout / "exercises/04_kl/07_doubled.py").read_text()
+    assert 'NotImplementedError("kl/doubled")' in (checkout / "exercises/04_kl/08_doubled.py").read_text()
     assert re.search(r"kl/doubled +0 of 1 pt +easy", in_checkout(checkout, "list").stdout)
     assert "kl/doubled: not started" in in_checkout(checkout, "grade", "doubled").stdout
-    shutil.copy(checkout / "solutions/04_kl/07_doubled.py", checkout / "exercises/04_kl/07_doubled.py")
+    shutil.copy(checkout / "solutions/04_kl/08_doubled.py", checkout / "exercises/04_kl/08_doubled.py")
     assert "kl/doubled: passed, 1 of 1 points" in in_checkout(checkout, "grade", "doubled").stdout
     proof = in_checkout(checkout, "dev", "check", "kl/doubled").stdout
     assert "only 2 wrong answers; the starter is not up to date" in proof
