@@ -15,8 +15,8 @@ The return of a turn is its own reward plus the discounted rewards of the later 
 episode. The advantage of a turn is its return minus the mean return of all turns that began in the
 same state:
 
-    Rᵢₖ = Σₗ γ^(l - k) rᵢₗ        over the turns l = k, k + 1, ... of episode i
-    Aᵢₖ = Rᵢₖ - mean(Rⱼₗ)         over all turns (j, l) whose state equals the state of (i, k)
+    Rᵢₖ = Σⱼ γ^(j - k) rᵢⱼ        over the turns j = k, k + 1, ... of episode i
+    Aᵢₖ = Rᵢₖ - mean(Rₘₙ)         over all turns (m, n) whose state equals the state of (i, k)
 
 The mean includes the turn itself. Turns with the same state are compared wherever they are: in
 other episodes, in the same episode, and at other places. `mask` is 1 on the turns of an episode.
