@@ -171,7 +171,12 @@ WRONG = {
     "two mistakes in the clip": (no_minimum_and_a_narrow_clip, "dapo", {}, ["minimum", "1 + 0.2"]),
     "groups and clip": (transposed_and_no_minimum, "grpo", {}, ["transposed", "minimum"]),
     "std and average": (population_std_and_tokens, "grpo", {}, ["ddof=0", "every token counts"]),
-    "unsloth-zoo #1286, and k1": (not_floored_and_k1, "grpo", {}, ["not floored", "the penalty is k1"]),
+    "unsloth-zoo #1286, and k1": (
+        not_floored_and_k1,
+        "grpo",
+        {},
+        ["the denominator has no floor", "the penalty is k1"],
+    ),
     "dual clip and average": (
         *(another_dual_clip_and_sequences, verl.recipe(), {}),
         ["max_ratio is 2", "own length"],

@@ -71,7 +71,7 @@ class Trial:
 
     @property
     def flaws(self) -> frozenset[str]:
-        """Features of the batch that a trainer may rule out, worded to follow "right unless"."""
+        """Features of the batch that a trainer may rule out, worded to follow "right, except for batches"."""
         counted = self.mask > 0
         padding = self.log_probs[~counted]
         features = {
@@ -89,11 +89,11 @@ class Trial:
         return frozenset(text for text, present in features.items() if present)
 
 
-NAN, GARBAGE = "the padding holds NaN", "the padding holds other numbers than 0"
-NOTHING, HOLE = "a completion is empty", "the mask has a hole"
-ALIKE = "all rewards of a group are equal"
-TOKENLESS, SINGLE = "no token counts", "a group has one completion"
-RESIDUE = "the spread of equal rewards is a rounding error"
+NAN, GARBAGE = "with NaN in the padding", "with numbers other than 0 in the padding"
+NOTHING, HOLE = "with an empty completion", "with a hole in the mask"
+ALIKE = "with a group of equal rewards"
+TOKENLESS, SINGLE = "without any token", "with a group of one completion"
+RESIDUE = "whose equal rewards have a standard deviation that is a rounding error"
 
 
 def trials(

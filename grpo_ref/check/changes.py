@@ -27,7 +27,7 @@ class Change:
     """One mistake, or several.
 
     Attributes:
-      condition: description of the mistake, worded to follow "your loss matches if".
+      condition: description of the mistake, worded to follow "likely mistake:".
       apply: (recipe, batch) -> (recipe, batch) whose result a function with the mistake returns.
       touches: names of what is changed. Two changes of the same thing are not combined.
       differentiated: true if the gradient is the derivative of the value, with nothing detached.
@@ -398,8 +398,8 @@ def off_by(mask: Array, max_length: int, *, part: Slot, off: int) -> Array:
 def unfloored_means() -> Iterator[Change]:
     """Generate changes in which a loss divides 0 by 0 where no token counts."""
     texts = {
-        "length": "the denominator is not floored: an empty completion gives 0/0",
-        "tokens": "the denominator is not floored: a batch without tokens gives 0/0",
+        "length": "the denominator has no floor, so an empty completion gives 0/0",
+        "tokens": "the denominator has no floor, so a batch without tokens gives 0/0",
     }
     for by, text in texts.items():
 

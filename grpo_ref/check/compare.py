@@ -52,10 +52,10 @@ class LossComparison:
       batches: number of batches tried.
       agreeing: number of batches on which function and recipe agree.
       first: description of the first difference, or "".
-      matches: changes of the recipe with which all batches would agree, the most likely first.
+      matches: mistakes, each of which would explain all differences, the most likely first.
       gradients: true if gradients were compared too.
-      unless: feature that all differing batches share and that a trainer may rule out, as in "right unless
-        the padding holds NaN", or "".
+      unless: feature that all differing batches share and that a trainer may rule out, as in "right, except
+        for batches with NaN in the padding", or "".
       smallest: the smallest batch found that shows the difference, as lines of Python, or "".
       note: remark on the trainer, or "".
     """
@@ -77,11 +77,11 @@ class LossComparison:
     def __str__(self) -> str:
         what = "loss and gradient" if self.gradients else "loss (the gradient was not compared)"
         lines = [f"{what}: {self.agreeing} of {self.batches} batches agree"]
-        lines += [f"right unless {self.unless}"] * bool(self.unless)
+        lines += [f"right, except for batches {self.unless}"] * bool(self.unless)
         lines += [self.note] * bool(self.note)
         lines += [f"first difference: {self.first}"] * bool(self.first)
-        lines += [f"your loss matches if {match}" for match in self.matches[:SHOWN]]
-        lines += [f"and in {len(self.matches) - SHOWN} other cases"] * (len(self.matches) > SHOWN)
+        lines += [f"likely mistake: {match}" for match in self.matches[:SHOWN]]
+        lines += [f"or one of {len(self.matches) - SHOWN} others"] * (len(self.matches) > SHOWN)
         if not self.agrees and not self.matches:
             lines.append("no known mistake explains all differences")
         if self.smallest:

@@ -30,16 +30,16 @@ from grpo_ref.check.mistakes.recipes import two_in_one_part
 from grpo_ref.check.reference import ROUNDINGS, difference, reference, undetached
 from grpo_ref.recipes import Recipe
 
-WITHOUT = {
-    GARBAGE: "the padding holds only zeros (your loss reads the padding)",
-    NAN: "the padding holds no NaN",
-    NOTHING: "no completion is empty",
-    TOKENLESS: "some token counts",
-    RESIDUE: "a spread that is 0 is not divided by (it is a rounding error in single precision)",
-    SINGLE: "every group has two completions or more",
-    ALIKE: "no group's rewards are all equal",
+ON_BATCHES = {
+    GARBAGE: "the loss reads the padding",
+    NAN: "NaN in the padding reaches the loss",
+    NOTHING: "the loss is wrong if a completion is empty",
+    TOKENLESS: "the loss is wrong on a batch without any token",
+    RESIDUE: "the advantages are divided by a standard deviation that is only a rounding error",
+    SINGLE: "the loss is wrong if a group has one completion",
+    ALIKE: "the loss is wrong if the rewards of a group are all equal",
 }
-"""Feature of a batch -> the condition that excludes such batches."""
+"""Feature of a batch -> the mistake that shows on such batches."""
 NOTHING_WRONG = Change("", unchanged, frozenset())
 FIRST_BATCHES = 3
 """Number of batches on which a combination of changes must agree before the other batches are tried."""
@@ -119,11 +119,11 @@ class Evidence:
 
 
 def diagnosis(recipe: Recipe, evidence: Evidence) -> tuple[str, ...]:
-    """Return the conditions under which the results agree, worded to follow "your loss matches if".
+    """Return the mistakes that explain the results, worded to follow "likely mistake:".
 
-    The most likely condition comes first. If nothing explains all batches, some are excluded, and the
-    conditions say so: batches whose features make the loss NaN, those with numbers in the padding, and those
-    with an empty completion or without any token.
+    The most likely mistake comes first. If nothing explains all batches, some batches are excluded, and the
+    result names their features as mistakes: features that make the loss NaN, numbers in the padding, empty
+    completions, and no token at all.
     """
     evidence = evidence.failing_first(recipe)
     known = list(changes(recipe, rewards=evidence.rewards))
@@ -159,9 +159,7 @@ def _condition(recipe: Recipe, evidence: Evidence, change: Change, excluded: fro
     # A batch without tokens has only empty completions, and zeros in the padding exclude NaN.
     named -= {TOKENLESS} if NOTHING in named else set()
     named -= {NAN} if GARBAGE in named else set()
-    return ", and ".join(
-        filter(None, [change.condition, " and ".join(t for f, t in WITHOUT.items() if f in named)])
-    )
+    return _joined(change.condition, *(text for feature, text in ON_BATCHES.items() if feature in named))
 
 
 def _joined(*texts: str) -> str:
@@ -203,7 +201,10 @@ def _is_homogeneous(recipe: Recipe, trial: Trial, max_length: int | None) -> boo
 
 
 def unless(recipe: Recipe, evidence: Evidence) -> str:
-    """Return the features without which a batch never differs, worded to follow "right unless", or ""."""
+    """Return the features without which a batch never differs, or "".
+
+    They are worded to follow "right, except for batches".
+    """
     wrong = [bool(evidence._difference(recipe, None, *pair)) for pair in _pairs(evidence)]
     for size in (1, 2):
         for flaws in itertools.combinations((NAN, RESIDUE, TOKENLESS, NOTHING, SINGLE, GARBAGE, HOLE), size):
@@ -221,7 +222,7 @@ def _nan_flaws(evidence: Evidence) -> frozenset[str]:
     """Return the features with which more than half of the results are NaN."""
     nan = {
         flaw: [_is_nan(a) for t, a in _pairs(evidence) if flaw in t.flaws]
-        for flaw in WITHOUT
+        for flaw in ON_BATCHES
         if flaw != GARBAGE
     }
     return frozenset(flaw for flaw, answers in nan.items() if sum(answers) > len(answers) / 2)

@@ -60,7 +60,7 @@ def fitted_penalties(
 
 
 def weight_condition(recipe: Recipe, weight: float) -> str:
-    """Describe another weight of the KL penalty, worded to follow "your loss matches if"."""
+    """Describe another weight of the KL penalty, worded to follow "likely mistake:"."""
     if recipe.kl_coef and np.isclose(weight, -recipe.kl_coef):
         return "the KL penalty has the wrong sign"
     if recipe.kl_coef == 0.0:

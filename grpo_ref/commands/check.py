@@ -21,17 +21,23 @@ if TYPE_CHECKING:
 )
 @click.argument("function", metavar="MODULE:FUNCTION")
 @click.option(
-    "--dialect", type=Name("dialect", lambda: DIALECTS), help="Compare with this trainer's objective."
+    "--dialect",
+    type=Name("dialect", lambda: DIALECTS),
+    metavar="TRAINER",
+    help="Compare with this trainer's loss: trl, verl, slime, ...",
 )
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A configuration key of the dialect; may be repeated.",
+    help="A configuration key of the trainer; may be repeated.",
 )
 @click.option(
-    "--recipe", type=Name("recipe", lambda: grpo_ref.RECIPES), help="Compare with this recipe instead."
+    "--recipe",
+    type=Name("recipe", lambda: grpo_ref.RECIPES),
+    metavar="RECIPE",
+    help="Compare with this recipe. Give exactly one of --dialect and --recipe.",
 )
 @click.option(
     "--framework",
@@ -86,7 +92,8 @@ def command(
     are one row, and a parameter named completions gets the number of completions.
 
     The function returns the loss, one loss per token, (loss, metrics), or (loss, gradient). A loss without a
-    gradient is differentiated for you; with numpy this takes a few dozen calls per batch.
+    gradient is differentiated for you. With numpy the gradient is computed by finite differences: a few dozen
+    calls per batch.
 
     The batches have completions of different lengths, empty completions, no token at all, a tool's output
     that the mask excludes, extreme ratios, groups with equal rewards, groups of one, a single group, and

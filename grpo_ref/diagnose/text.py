@@ -164,7 +164,9 @@ def _of_contradiction(diagnosis: Results, fact: Shown) -> Entry:
 def _tested(diagnosis: Results) -> Iterator[str]:
     counts = diagnosis.tested.counts
     broken = len(diagnosis.violations)
-    comparisons = f"{sum(counts.values()):,} comparisons of {len(counts)} exact relations"
+    comparisons = (
+        f"{sum(counts.values()):,} comparisons of {len(counts)} exact relation{'s' * (len(counts) != 1)}"
+    )
     yield (
         f"{comparisons}; {broken} relation{'s are' if broken != 1 else ' is'} broken."
         if broken

@@ -126,10 +126,10 @@ def leave_one_out_loss(logps, old_logps, rewards, mask, num_generations, exact=F
 def test_a_spread_that_is_a_rounding_error_is_named():
     recipe = replace(DAPO, advantage=nemo_rl.recipe().advantage)
     found = compare(leave_one_out_loss, recipe, dtype="float32")
-    assert found.unless == "the spread of equal rewards is a rounding error"
+    assert found.unless == "whose equal rewards have a standard deviation that is a rounding error"
     assert found.note.startswith("in double precision your loss agrees on these batches")
     (match,) = found.matches
-    assert match == "a spread that is 0 is not divided by (it is a rounding error in single precision)"
+    assert match == "the advantages are divided by a standard deviation that is only a rounding error"
     assert_matches(partial(leave_one_out_loss, exact=True), recipe, dtype="float32")
 
 
@@ -146,5 +146,5 @@ def test_an_eps_may_be_too_small_for_single_precision():
     assert_matches(standardized_loss, DAPO, dtype="float32")
     small = replace(DAPO, advantage=slot(group_normalized, eps=1e-9))
     found = compare(partial(standardized_loss, eps=1e-9), small, dtype="float32")
-    assert found.unless == "the spread of equal rewards is a rounding error"
+    assert found.unless == "whose equal rewards have a standard deviation that is a rounding error"
     assert_matches(partial(standardized_loss, eps=1e-9), small)

@@ -148,9 +148,9 @@ def test_a_loss_that_reads_the_padding_is_reported():
         return -(gain * mask).sum() / max(mask.sum(), 1.0)
 
     found = compare(leaking, DAPO)
-    assert found.matches == ("the padding holds no NaN",)
-    assert found.unless == "the padding holds NaN"
-    assert "right unless the padding holds NaN" in str(found)
+    assert found.matches == ("NaN in the padding reaches the loss",)
+    assert found.unless == "with NaN in the padding"
+    assert "right, except for batches with NaN in the padding" in str(found)
     assert "NaN in the padding" in found.first
     assert_matches(leaking, DAPO, nan_in_padding=False)
 
@@ -162,7 +162,9 @@ def test_a_second_mistake_beside_the_padding_is_reported_too():
         return -(gain * mask).sum() / max(mask.sum(), 1.0)
 
     found = compare(narrow, RECIPES["dapo"])
-    assert found.matches == ("the clip is symmetric, of half-width 0.2, and the padding holds no NaN",)
+    assert found.matches == (
+        "the clip is symmetric, of half-width 0.2 and NaN in the padding reaches the loss",
+    )
 
 
 # ---- mistakes of real reports, written with loops over completions and tokens --------------------------
@@ -215,8 +217,8 @@ REPORTED = {
     "batch statistics": [
         "the mean of the batch subtracted and are divided by std + 0.0001, ddof=1, of the batch"
     ],
-    "not floored": ["the denominator is not floored: an empty completion gives 0/0"],
-    "not floored and wide clip": ["the denominator is not floored", "clip_high is 0.3, not 0.2"],
+    "not floored": ["the denominator has no floor, so an empty completion gives 0/0"],
+    "not floored and wide clip": ["the denominator has no floor", "clip_high is 0.3, not 0.2"],
     "transposed groups and sum over completions": ["transposed: view(G, P)", "completions are summed"],
     "batch statistics and temperature": ["of the batch", "by the temperature 0.7"],
     "wide clip and mask of ones": ["clip_high is 0.3, not 0.2", "the mask is all ones"],
@@ -255,8 +257,8 @@ def test_a_mean_without_a_floor_is_refused_where_no_token_counts():
         return -surrogate(logps, old_logps, advantages, mask).sum() / mask.sum()
 
     found = compare(loss, DAPO)
-    assert found.matches == ("the denominator is not floored: a batch without tokens gives 0/0",)
-    assert found.unless == "no token counts"
+    assert found.matches == ("the denominator has no floor, so a batch without tokens gives 0/0",)
+    assert found.unless == "without any token"
     assert "mask = np.array([[0.0]])" in found.smallest
     assert_matches(loss, DAPO, empty_batches=False)
     assert_matches(loss, DAPO, empty_completions=False)

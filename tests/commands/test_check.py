@@ -33,7 +33,7 @@ def test_the_command_checks(run):
     assert run("my_trainer:loss", "--recipe", "dapo", "--batches", "20").exit_code == 0
     wrong = run("my_trainer:loss", "--dialect", "trl", "--batches", "20")
     assert wrong.exit_code == 1
-    assert "your loss matches if the clip is [1 - 0.2, 1 + 0.28]\n" in wrong.output
+    assert "likely mistake: the clip is [1 - 0.2, 1 + 0.28]\n" in wrong.output
 
 
 def test_the_trainers_own_budget_is_divided_by(run, tmp_path):
@@ -154,7 +154,7 @@ def test_batches_may_be_left_out_and_arrays_in_single_precision(run, tmp_path):
     arguments = ("my_trainer:loss", "--dialect", "trl", "--set", "loss_type=grpo", "--batches", "24")
     refused = run(*arguments)
     assert refused.exit_code == 1
-    assert "right unless a completion is empty\n" in refused.output
+    assert "right, except for batches with an empty completion\n" in refused.output
     assert run(*arguments, "--no-empty").exit_code == 0
     assert run(*arguments, "--no-nan", "--no-empty", "--float32").exit_code == 0
 

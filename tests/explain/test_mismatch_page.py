@@ -15,15 +15,25 @@ NAMES = {
     name: TITLES[name] for name in ("verl", "TRL", "ms-swift", "slime", "SkyRL", "ROLL", "NeMo-RL", "AReaL")
 }
 NAMES |= {"Open Instruct": "open_instruct", "OpenRLHF": "openrlhf"}
-LINES = [line for line in PAGE.splitlines() if line.startswith("| **")]
-ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in LINES]
 KEY = re.compile(r"`([\w.]+)(?:=[\w.-]+)?`(?: ([\d.][\de.-]*|True|False)(?=[,;( ]|$))?")
+
+
+def rows(text, start):
+    """Return the cells of the table rows that begin with some characters."""
+    lines = [line for line in text.splitlines() if line.startswith(start)]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+DEFINITIONS = rows(PAGE, "| **")
+"""One row per correction: name, weight, function, meaning."""
+SECTIONS = [section.partition("\n") for section in re.split(r"^#{2,3} ", PAGE, flags=re.MULTILINE)]
+TRAINERS = {heading: rows(text, "| `") for heading, _, text in SECTIONS if heading in NAMES}
+"""Trainer -> one row per correction: keys, name of the correction."""
 KEYS = [
-    (NAMES[part.partition(" `")[0].strip()], key, default)
-    for row in ROWS
-    for part in row[-1].split(";")
-    if part.partition(" `")[0].strip() in NAMES
-    for key, default in KEY.findall(part)
+    (NAMES[trainer], key, default)
+    for trainer, table in TRAINERS.items()
+    for row in table
+    for key, default in KEY.findall(row[0])
 ]
 
 
@@ -38,9 +48,19 @@ def test_a_key_of_the_page_exists_and_has_its_default(trainer, key, default):
         assert float(value[0] if isinstance(value, list) else value) == float(default)
 
 
+def test_every_trainer_has_a_table_of_keys():
+    assert set(TRAINERS) == set(NAMES)
+    assert all(TRAINERS.values())
+
+
+def test_a_trainer_names_only_corrections_that_are_defined():
+    defined = {re.match(r"\*\*(.+?)\*\*", row[0])[1] for row in DEFINITIONS}
+    assert {row[1] for table in TRAINERS.values() for row in table} <= defined
+
+
 def test_every_correction_of_the_sampler_has_a_row():
     others = {"early_stop", "future_kl", "top_entropy", "unlikely_under_reference"}
     kernels = set(kernels_of(corrections))
-    named = {name for row in ROWS for name in re.findall(r"`(\w+)", row[2])}
+    named = {name for row in DEFINITIONS for name in re.findall(r"`(\w+)", row[2])}
     assert kernels - others <= named
     assert named - kernels == {"m2po", "glm_5", "rollout_is"}

@@ -73,7 +73,7 @@ class Mistake(NamedTuple):
     """A common mistake in a recipe.
 
     Attributes:
-      condition: description of the mistake, worded to follow "your loss matches if".
+      condition: description of the mistake, worded to follow "likely mistake:".
       parts: fields of the recipe that change, with their wrong values.
     """
 
