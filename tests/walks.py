@@ -10,7 +10,7 @@ from pathlib import Path
 def block(name):
     """Return the pattern of a block of code whose fences are indented like the code."""
     margin = f"{name}_margin"
-    return rf"\s*\n(?P<{margin}> *)```(?:python|toml|csv|yaml)\n(?P<{name}>.*?)\n(?P={margin})```"
+    return rf"\s*\n(?P<{margin}> *)```(?:python|toml|csv|yaml|json)\n(?P<{name}>.*?)\n(?P={margin})```"
 
 
 STEP = re.compile(
