@@ -240,7 +240,7 @@ def rejection(
 
     Raises:
       ValueError: if estimator or over is unknown, or for the maximum of k1, which bounds only the smallest ratio
-        of a completion and is no option of verl.
+        of a completion. verl does not have this combination.
 
     verl `compute_rollout_rejection_mask`: its option "seq_mean_k3" is over="mean" with estimator="k3". There
     rejected tokens leave the mask, so they also leave the denominators.

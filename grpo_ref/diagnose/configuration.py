@@ -39,7 +39,7 @@ def facts_of(report: Report) -> Facts:
         completions=prompts * size if isinstance(prompts, int) and size is not None else None,
         window=_window(report),
         steps=_window(report),
-        kl_coef=None if {"kl_coef", "penalty"} & doubted else recipe.kl_coef,
+        kl_coef=None if {"kl_coef", "penalty"} & doubted or _differs_by_release(report) else recipe.kl_coef,
         average=None if "aggregate" in doubted else _average(report),
         on_policy=_is_on_policy(report),
         budget=next((int(value) for name in BUDGETS if isinstance(value := _key(report, name), int)), None),
@@ -59,6 +59,18 @@ def _group_size(report: Report, doubted: set[str]) -> int | None:
         return None
     size = report.dialect.concept(COMPLETIONS, report.found.config)
     return size if isinstance(size, int) else None
+
+
+def _differs_by_release(report: Report) -> bool:
+    """Return true if β is a default that the possible releases of the trainer do not share."""
+    config = report.found.config
+    coefficients = {report.recipe.kl_coef}
+    for other in report.others:
+        try:
+            coefficients.add(other.recipe(**config).kl_coef)
+        except ValueError:
+            continue
+    return len(coefficients) > 1
 
 
 def _average(report: Report) -> Average | None:

@@ -119,11 +119,15 @@ def records_of_lines(lines: Iterable[str]) -> Iterator[Record]:
 def numbers(record: Mapping[str, Any]) -> Record:
     """Return the numbers of a record; Transformers 5 prints them as text. Other values are dropped.
 
+    A dictionary named "metrics" inside a record, as in the files of slime, is part of the record.
+
     >>> numbers({"loss": "1.5e-3", "name": "run", "done": True, "kl": None})
     {'loss': 0.0015}
     """
     kept: Record = {}
     for name, value in record.items():
+        if name == "metrics" and isinstance(value, dict):
+            kept |= numbers(value)
         if isinstance(value, str):
             try:
                 value = float(value)

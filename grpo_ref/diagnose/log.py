@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 METRICS = Path(__file__).with_name("metrics.toml")
-STEPS = ("step", "global_step", "training/global_step", "_step", "Step")
+STEPS = ("step", "rollout_id", "global_step", "training/global_step", "_step", "Step")
 """Names of the step in a row, the first that is present counts."""
 OF_EVALUATION = re.compile(r"(eval|val|test)([_/-].*|)|.*/val[_/-].*")
 SUMMARY = "train_runtime"

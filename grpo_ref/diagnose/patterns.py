@@ -194,7 +194,7 @@ def _nothing_learned(log: Log, facts: Facts) -> Iterator[Pattern]:
     range_ = (
         1.0 if log.components and set(log.components) <= facts.binary else max(abs(first), abs(last), 1e-9)
     )
-    if abs(last - first) < max(0.03 * range_, 2.0 * noise) and (not dead or _ends(dead)[1] < 0.9):
+    if abs(last - first) < min(0.03 * range_, 2.0 * noise) and (not dead or _ends(dead)[1] < 0.9):
         yield Pattern(
             "nothing_learned",
             "the reward does not change",

@@ -53,6 +53,10 @@ SAMPLES = {
         '{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.25}\n',
         [{"step": 1.0, "loss": 0.5}, {"step": 2.0, "loss": 0.25}],
     ),
+    "metrics inside a record": (
+        '{"rollout_id": 3, "metrics": {"train/loss": 0.5}}\n',
+        [{"rollout_id": 3.0, "train/loss": 0.5}],
+    ),
     "a dictionary without metrics": ("{'name': 'run', 'size': 3}\n", []),
     "nothing": ("Loading checkpoint shards\n", []),
 }

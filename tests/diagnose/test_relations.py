@@ -242,7 +242,7 @@ def test_a_relation_worked_by_hand(code):
 
 def test_every_relation_is_tested():
     codes = {relation.code for relation in RELATIONS} | {code for code, *_ in OF_RUN}
-    others = {code for _, _, code in SEEN.values()} | {"R29", "R30", "R31"}
+    others = {code for _, _, code in SEEN.values()} | {"R29", "R30", "R31", "R34"}
     assert codes == {*BY_HAND, *others}
     assert all(isinstance(relation, Relation) for relation in RELATIONS)
 
@@ -253,6 +253,19 @@ def test_a_policy_that_moves_leaves_its_reference():
     assert (violation.code, violation.step) == ("R29", 3)
     rows[5]["kl"] = 1e-3
     assert apply_relations(log_of(rows, "trl"), Facts(kl_coef=0.04)).violations == []
+
+
+def test_advantages_that_are_the_scores_have_no_baseline():
+    row = {
+        "critic/score/min": 0.0,
+        "critic/score/max": 1.0,
+        "critic/advantages/min": 0.0,
+        "critic/advantages/max": 1.0,
+    }
+    rows = [{"step": step, **row} for step in range(1, 7)]
+    assert [each.code for each in apply_relations(log_of(rows, "verl"), Facts()).violations] == ["R34"]
+    rows[3]["critic/advantages/max"] = 1.5
+    assert apply_relations(log_of(rows, "verl"), Facts()).violations == []
 
 
 def test_a_run_starts_at_its_reference():
