@@ -659,14 +659,17 @@ def missing_facts(relation: Relation, facts: Facts, log: Log) -> list[str]:
 
 
 def leaves_the_reference(log: Log, facts: Facts) -> Iterator[tuple[int, Bound]]:
-    """Proof: a policy that changes differs from a constant reference, and then k3 > 0 at some token."""
+    """Proof: a policy that changes differs from a constant reference, and then k3 > 0 at some token.
+
+    Some trainers log 0 where no KL is computed, so a coefficient above 0 must be known.
+    """
     kls = log.column("kl")
     moving = [
         row
         for row in log.rows
         if row.values.get("grad_norm", 0.0) > 0.0 and row.values.get("learning_rate", 1.0) > 0.0
     ]
-    if len(kls) >= 5 and len(moving) >= 3 and facts.kl_coef != 0.0:
+    if len(kls) >= 5 and len(moving) >= 3 and facts.kl_coef:
         stays = all(kl == 0.0 for _, kl in kls[2:])
         formula = f"kl is exactly 0 in {len(kls)} rows while the gradient is not 0"
         yield kls[2][0], Bound(float(stays), 0.0, 0.0, 0.0, formula)

@@ -251,6 +251,8 @@ def test_a_policy_that_moves_leaves_its_reference():
     rows = [{"step": step, "kl": 0.0, "grad_norm": 1.0, "learning_rate": 1e-6} for step in range(1, 9)]
     (violation,) = apply_relations(log_of(rows, "trl"), Facts(kl_coef=0.04)).violations
     assert (violation.code, violation.step) == ("R29", 3)
+    for kl_coef in (None, 0.0):
+        assert apply_relations(log_of(rows, "trl"), Facts(kl_coef=kl_coef)).violations == []
     rows[5]["kl"] = 1e-3
     assert apply_relations(log_of(rows, "trl"), Facts(kl_coef=0.04)).violations == []
 
