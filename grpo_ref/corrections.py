@@ -239,8 +239,8 @@ def rejection(
       (P, G, T) of 0 and 1.
 
     Raises:
-      ValueError: if estimator or over is unknown, or for the maximum of k1, which bounds only the smallest ratio
-        of a completion. verl does not have this combination.
+      ValueError: if estimator or over is unknown, or for the maximum of k1, which bounds only the smallest
+        ratio of a completion. verl does not have this combination.
 
     verl `compute_rollout_rejection_mask`: its option "seq_mean_k3" is over="mean" with estimator="k3". There
     rejected tokens leave the mask, so they also leave the denominators.
@@ -346,8 +346,8 @@ def prefix_ratio(
       old_log_probs, rollout_log_probs: (P, G, T) in nats.
       mask: (P, G, T) 1 on completion tokens; tokens with mask 0 have no part in the products.
       minimum: if true, the form of MinPRO, else that of CTPO.
-      max_ratio: upper bound, >= 0. Neither paper weights by the sampler's mismatch, so there is no default
-        bound.
+      max_ratio: upper bound, >= 0. Neither paper weights by the sampler's mismatch, so we give no
+        default.
       max_log_ratio: each token's log ρ is limited to ± this before it is summed; 20 in CTPO's code.
 
     Returns:
