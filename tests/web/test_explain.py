@@ -37,9 +37,7 @@ def test_a_shell_script_is_read():
         "trl", "B=0.04\nif true; then L=dr_grpo; fi\ntrl grpo \\\n  --loss_type $L --beta $B\n", False
     )
     traps = [each["text"] for each in report["pieces"] if each["kind"] == "trap"]
-    named = (
-        "! Dr. GRPO that still divides by the std (does not apply to TRL 0.22.0 to 0.22.1); on a typical batch"
-    )
+    named = "! Dr. GRPO that still divides by the std (does not apply to TRL 0.22.0 to 0.22.1); on a typical"
     assert traps[0].startswith(named)
 
 
