@@ -6,7 +6,9 @@
 | JSON Lines, CSV | one record per line |
 | printed dictionaries | `{'loss': 0.0, 'reward': 0.5}` of TRL and ms-swift, also with numbers as text |
 | console lines | `step:3 - actor/pg_loss:0.01 - ...` of verl, behind the prefixes of Ray |
-| numbered lines | `step 1: {...}` and `rollout 1: {...}` of slime and miles |
+| numbered lines | `step 1: {...}` of slime and miles, `Global step 1: {...}` of OpenRLHF |
+| bars | steps of prime-rl, whose fields (`Reward: 0.5`, or `Reward 0.5`) have bars between them |
+| bullets | `• Avg Reward: 0.5` of NeMo-RL, below `== Step 1/50 ==` |
 | notebooks | the table or the dictionaries in the output of a cell |
 
 Text is read line by line, so that a long log needs little memory.
@@ -34,6 +36,12 @@ CONSOLE = re.compile(rf"(?:^|[\s-])([A-Za-z_][\w/@.+-]*(?:\([^)]*\))?):({NUMBER}
 STEP = re.compile(r"\bstep:\d+ - ")
 CONTINUED = re.compile(rf"\s*-?\s*[\w/@.()-]+:{NUMBER}")
 NUMBERED = re.compile(r"\b(?:step|rollout|perf|eval) (\d+): (\{.*\})")
+BARS = re.compile(r"\bStep (\d+) \| (.*)")
+BAR = re.compile(rf"\s*([A-Z][\w. -]*?):? +({NUMBER})(%?)")
+HEADING = re.compile(r"=+ Step (\d+)/\d+ =+")
+BULLET = re.compile(rf"\s*• (Loss|[A-Z][\w ]+|generation): ({NUMBER})")
+ELIDED = re.compile(r",\s*\.\.\.\s*\}")
+"""The end of a dictionary that somebody shortened by hand."""
 KNOWN = (
     "'loss'",
     '"loss"',
@@ -87,6 +95,7 @@ def records_of_lines(lines: Iterable[str]) -> Iterator[Record]:
     seen = 0
     console: list[str] = []  # the lines of a step of verl
     opened: list[str] = []  # the lines of a dictionary that is not closed yet
+    step: float | None = None  # the step of the heading above, in a log with bullets
     for line in lines:
         if len(line) > LONGEST:
             line = line[:LONGEST]
@@ -99,6 +108,18 @@ def records_of_lines(lines: Iterable[str]) -> Iterator[Record]:
             if begins or console:
                 console.append(clean)
                 continue
+        if bars := BARS.search(line):
+            fields = {
+                name: float(value) / (100.0 if percent else 1.0) for name, value, percent in _bars(bars[2])
+            }
+            if fields:
+                yield {"step": float(bars[1]), **fields}
+            continue
+        if heading := HEADING.search(line):
+            step = float(heading[1])
+        elif step is not None and (bullet := BULLET.match(RAY.sub("", COLOUR.sub("", line)))):
+            yield {"step": step, bullet[1]: float(bullet[2])}
+            continue
         if line.startswith("{") and not opened:
             seen += 1
             if seen > MOST_RECORDS and chosen.random() > MOST_RECORDS / seen / 4.0:
@@ -138,6 +159,11 @@ def numbers(record: Mapping[str, Any]) -> Record:
     return kept
 
 
+def _bars(text: str) -> list[tuple[str, str, str]]:
+    """Return name, number and a percent sign of the fields between bars."""
+    return [(match[1], match[2], match[3]) for part in text.split("|") if (match := BAR.match(part))]
+
+
 def _of_json(data: Any) -> Iterator[Record]:
     """Yield the records of a JSON file: a list of records, or one with `log_history`."""
     if isinstance(data, dict):
@@ -173,7 +199,7 @@ def _of_dictionary(text: str) -> Iterator[Record]:
         return
     numbered = NUMBERED.search(text)
     for body in re.findall(r"\{[^{}]*\}", text):
-        clean = WRAPPED.sub(lambda match: match[1] or match[2], body.replace("\n", " "))
+        clean = WRAPPED.sub(lambda match: match[1] or match[2], ELIDED.sub("}", body.replace("\n", " ")))
         record = _literal(clean)
         if len(record) > 1:
             yield {"step": float(numbered[1]), **record} if numbered else record

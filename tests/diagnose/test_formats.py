@@ -28,6 +28,29 @@ SAMPLES = {
         "{'loss': np.float64(0.25), 'reward': tensor(0.5)}\n",
         [{"loss": 0.25, "reward": 0.5}],
     ),
+    "a line of OpenRLHF, shortened by hand": (
+        "Global step 2: {'policy_loss': 0.5, 'kl': 0.25, ...}\n",
+        [{"step": 2.0, "policy_loss": 0.5, "kl": 0.25}],
+    ),
+    "lines of prime-rl": (
+        "02:33:26 SUCCESS Step 28 | Time: 73.77s | Reward: 0.3887 | Seq. Length: 345.6 tokens/sample\n"
+        "02:33:27 SUCCESS Step 28 |  1m 3s | Reward 0.3887 | Trainable 3/4 (75.0%) | Truncation 12.5%\n"
+        "02:33:28 SUCCESS Step 28 |  3.21s | Loss 0.0010 | Grad. Norm 0.1250 | LR 1.00e-06\n",
+        [
+            {"step": 28.0, "Time": 73.77, "Reward": 0.3887, "Seq. Length": 345.6},
+            {"step": 28.0, "Reward": 0.3887, "Trainable": 3.0, "Truncation": 0.125},
+            {"step": 28.0, "Loss": 0.001, "Grad. Norm": 0.125, "LR": 1e-06},
+        ],
+    ),
+    "bullets of NeMo-RL": (
+        "• Loss: 7.0\n===== Step 4/50 =====\n  • Loss: 0.0219\n  • Avg Reward: 0.3184\n"
+        "  • generation: 32.82s (73.4%)\n",
+        [
+            {"step": 4.0, "Loss": 0.0219},
+            {"step": 4.0, "Avg Reward": 0.3184},
+            {"step": 4.0, "generation": 32.82},
+        ],
+    ),
     "over several lines": ("{'loss': 0.25,\n 'reward': 0.5}\n", [{"loss": 0.25, "reward": 0.5}]),
     "a line of verl": (
         "step:3 - actor/pg_loss:-0.0036 - critic/score/mean:0.5\n",

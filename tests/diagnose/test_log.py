@@ -23,6 +23,10 @@ def test_every_metric_has_a_quantity_with_a_meaning():
         ("verl", "actor/lr(1e-4)", "learning_rate"),
         ("verl", "actor/rollout_corr/k3_kl", "sampler.k3"),
         ("slime", "train/ppo_kl", "old_kl"),
+        ("openrlhf", "rollout/reward_mean", "reward"),
+        ("openrlhf", "reward", None),
+        ("nemo_rl", "Generation KL Error", None),
+        ("prime_rl", "Mismatch KL", "sampler.k3"),
     ],
 )
 def test_a_metric_is_looked_up(trainer, metric, quantity):
@@ -33,6 +37,9 @@ def test_the_trainer_is_found_from_the_names():
     assert trainer_of(["loss", "reward_std", "completions/mean_length"]) == "trl"
     assert trainer_of(["reward_std", "memory(GiB)", "completions/mean_length", "entropy/mean"]) == "ms_swift"
     assert trainer_of(["actor/pg_loss", "critic/score/mean"]) == "verl"
+    assert trainer_of(["policy_loss", "actor_lr", "kl"]) == "openrlhf"
+    assert trainer_of(["Loss", "Avg Reward"]) == "nemo_rl"
+    assert trainer_of(["Reward", "Seq. Length", "Max. Off-Policy Level"]) == "prime_rl"
     assert trainer_of(["loss"]) == ""
 
 
