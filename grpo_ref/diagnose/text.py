@@ -99,7 +99,11 @@ def text(diagnosis: Results) -> str:
     """Return a report as plain text."""
     lines = [heading(diagnosis)]
     if not (diagnosis.contradicted or diagnosis.violations or diagnosis.patterns):
-        tested = "Nothing is broken" if sum(diagnosis.tested.counts.values()) else "No exact relation could be tested"
+        tested = (
+            "Nothing is broken"
+            if sum(diagnosis.tested.counts.values())
+            else "No exact relation could be tested"
+        )
         lines += ["", f"{tested}, and no pattern was found."]
     for section in sections(diagnosis):
         lines += ["", section.heading]
