@@ -18,7 +18,7 @@ class Remark(NamedTuple):
       title: the number, in a few words.
       reason: why it is right, in one or two sentences, with the formula.
       advice: which number to look at instead, in one sentence, or "".
-      page: name of the page on this symptom.
+      page: anchor of the section on this symptom in `docs/howto/symptoms.md`.
     """
 
     title: str
@@ -48,7 +48,7 @@ def _no_clip(log: Log, facts: Facts) -> Iterator[Remark]:
             "Each batch is used for one step, so the policy that is updated is the policy that sampled: every ratio is 1,"
             " and a clip cannot act.",
             "More steps per batch would use the clip; they are not needed.",
-            "clip-ratio-0",
+            "the-clip-ratio-is-0",
         )
 
 
@@ -66,7 +66,7 @@ def _loss_at_0(log: Log, facts: Facts) -> Iterator[Remark]:
             "The advantages of a group sum to 0 and every ratio is 1, so the policy part of a mean per completion is 0;"
             f" {rest}. The gradient is not 0.",
             "Look at the reward instead of the loss.",
-            "loss-is-0",
+            "the-loss-is-0",
         )
 
 
@@ -83,7 +83,7 @@ def _negative_loss(log: Log, facts: Facts) -> Iterator[Remark]:
             "With a mean over all tokens, loss - β KL = -Cov(A, L) / mean(L): it is negative if longer completions have the"
             " higher advantages, and positive if shorter ones have.",
             "The sign says whether length is rewarded, not whether training goes well.",
-            "loss-is-negative",
+            "the-loss-is-negative",
         )
 
 
@@ -94,7 +94,7 @@ def _norm_above_limit(log: Log, facts: Facts) -> Iterator[Remark]:
             "the gradient norm is above 1",
             "Trainers log the norm before it is clipped. With max_grad_norm = 1 the step uses the clipped gradient.",
             "",
-            "grad-norm",
+            "grad-norm-is-above-1",
         )
 
 
@@ -106,7 +106,7 @@ def _negative_old_kl(log: Log, facts: Facts) -> Iterator[Remark]:
             "It is the mean of log πold - log πθ over sampled tokens, the estimate k1. A single estimate can be negative; only"
             " its expectation is not.",
             "",
-            "kl",
+            "the-kl-is-negative-rises-or-explodes",
         )
 
 
@@ -124,7 +124,7 @@ def _components_differ(log: Log, facts: Facts) -> Iterator[Remark]:
                 "reward_std is the mean of the stds within groups: every group agrees, and the groups differ. Such a batch has"
                 " no gradient.",
                 "Look at the share of groups with equal rewards.",
-                "reward-std-0",
+                "reward_std-is-0",
             )
             return
 
@@ -141,7 +141,7 @@ def _single_dead_rows(log: Log, facts: Facts) -> Iterator[Remark]:
             "all groups have equal rewards in single rows",
             "Each step has one group, so its share of groups with equal rewards is 0 or 1.",
             "Look at the mean over many rows.",
-            "reward-std-0",
+            "reward_std-is-0",
         )
 
 

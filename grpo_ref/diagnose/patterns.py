@@ -26,7 +26,7 @@ class Pattern(NamedTuple):
       evidence: the numbers, with the steps.
       step: the step at which it begins.
       advice: what to change, in general words; `advice.py` gives the trainer's keys.
-      page: name of the page on this symptom.
+      page: anchor of the section on this symptom in `docs/howto/symptoms.md`.
     """
 
     name: str
@@ -84,7 +84,7 @@ def _not_a_number(log: Log, facts: Facts) -> Iterator[Pattern]:
                     step,
                     "Continue from a checkpoint before this step with a lower learning rate; look for completions without"
                     " tokens and for log-probabilities of the sampler that are NaN.",
-                    "nan",
+                    "the-loss-is-nan",
                 )
                 return
 
@@ -107,7 +107,7 @@ def _spikes(log: Log, facts: Facts) -> Iterator[Pattern]:
             f" {high[0][0]}",
             high[0][0],
             "Lower the learning rate or the limit of the gradient norm.",
-            "grad-norm",
+            "grad-norm-is-above-1",
         )
 
 
@@ -125,7 +125,7 @@ def _no_contrast(log: Log, facts: Facts) -> Iterator[Pattern]:
             f"mean share over the last fifth {end:.2f}; mean reward there {mean:.3g}, so {side}",
             _begin(column, lambda value: value > 0.8),
             "Train on prompts that are solved sometimes, resample groups with equal rewards, or use larger groups.",
-            "reward-std-0",
+            "reward_std-is-0",
         )
 
 
@@ -145,7 +145,7 @@ def _collapse(log: Log, facts: Facts) -> Iterator[Pattern]:
             f"entropy {start:.3g} at the start, {end:.3g} at the end; reward {last:.3g} over the last fifth",
             _begin(entropy, lambda value: value < 0.1 * start),
             "Use a lower learning rate, a wider upper clip (with several steps per batch), or an entropy bonus.",
-            "entropy-collapses",
+            "the-entropy-collapses",
         )
 
 
@@ -161,7 +161,7 @@ def _entropy_rises(log: Log, facts: Facts) -> Iterator[Pattern]:
             f"entropy {start:.3g} at the start, {end:.3g} at the end",
             _begin(column, lambda value: value > 1.3 * start),
             "Lower the weight of the entropy bonus; without a bonus, compare sampler and learner.",
-            "entropy-collapses",
+            "the-entropy-collapses",
         )
 
 
@@ -181,7 +181,7 @@ def _reward_falls(log: Log, facts: Facts) -> Iterator[Pattern]:
             f"best mean of {_width(column)} rows {best:.3g} at step {column[place][0]}, {last:.3g} over the last tenth",
             column[place][0],
             "Go back to the checkpoint of the best step, and lower the learning rate.",
-            "reward-falls",
+            "the-reward-falls",
         )
 
 
@@ -201,7 +201,7 @@ def _nothing_learned(log: Log, facts: Facts) -> Iterator[Pattern]:
             f"mean reward {first:.3g} over the first fifth, {last:.3g} over the last; expected noise {noise:.2g}",
             column[0][0],
             "Use a higher learning rate (1e-5 to 1e-4 with LoRA), a smaller β, or more updates.",
-            "reward-flat",
+            "the-reward-does-not-rise",
         )
 
 
@@ -217,7 +217,7 @@ def _truncation(log: Log, facts: Facts) -> Iterator[Pattern]:
             f"share of truncated completions {start:.2f} at the start, {end:.2f} at the end",
             _begin(column, lambda value: value > 0.3),
             "Raise the budget, punish overlong completions softly, or mask truncated completions.",
-            "length-explodes",
+            "the-length-explodes",
         )
 
 
@@ -242,7 +242,7 @@ def _length_is_rewarded(log: Log, facts: Facts) -> Iterator[Pattern]:
             f"mean of Cov(A, L) / mean(L) over {len(values)} rows is {values.mean():.3g}, {abs(z):.1f} standard errors from 0",
             column[0][0],
             "If length should not matter, use dr_grpo's fixed denominator or a length penalty.",
-            "length-explodes",
+            "the-length-explodes",
         )
 
 
@@ -260,7 +260,7 @@ def _sampler_apart(log: Log, facts: Facts) -> Iterator[Pattern]:
                 f"{quantity} {start:.3g} at the start, {end:.3g} at the end",
                 _begin(column, limit.__lt__),
                 "Check the synchronization of the weights and the precision of the sampler; limit the weights against it.",
-                "sampler-mismatch",
+                "sampler-and-learner-differ",
             )
             return
 
