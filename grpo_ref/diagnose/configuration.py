@@ -115,7 +115,7 @@ def _is_on_policy(report: Report) -> bool | None:
             return None
         if not isinstance(accumulation, int) or not (steps is None or isinstance(steps, int)):
             return None
-        return passes == 1 and (steps is None or steps <= accumulation)
+        return passes == 1 and (steps is None or (steps > 0 and accumulation % steps == 0))
     updates = next((line.value for line in report.schedule if line.name == "updates"), None)
     return None if updates is None else updates <= 1
 

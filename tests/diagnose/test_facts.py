@@ -87,6 +87,16 @@ CONFIGURATIONS = {
         ["num_generations=8", "num_iterations=2"],
         {"on_policy": False, "window": None},
     ),
+    "TRL, three micro-batches per generation and four per step": (
+        "trl",
+        ["num_generations=8", "steps_per_generation=3", "gradient_accumulation_steps=4"],
+        {"on_policy": False},
+    ),
+    "TRL, two micro-batches per generation and four per step": (
+        "trl",
+        ["num_generations=8", "steps_per_generation=2", "gradient_accumulation_steps=4"],
+        {"on_policy": True},
+    ),
     "TRL, weights for the sampler": ("trl", ["num_generations=8", "use_vllm=true"], {"on_policy": None}),
     "TRL, not divided by a std": (
         "trl",
