@@ -18,6 +18,8 @@ AVERAGES: dict[Any, Average] = {
 """The averages of the loss that the relations know."""
 OF_TRL = ("trl", "unsloth", "ms_swift")
 """Trainers with TRL's keys for steps and batches."""
+ENVIRONMENT = "env."
+"""Prefix of the keys of environments in forks of verl for agents, such as verl-agent."""
 BUDGETS = ("max_completion_length", "max_response_length", "max_new_tokens", "rollout_max_response_len")
 """Keys of the generation budget, in tokens."""
 
@@ -44,7 +46,6 @@ def facts_of(report: Report) -> Facts:
         on_policy=_is_on_policy(report),
         budget=next((int(value) for name in BUDGETS if isinstance(value := _key(report, name), int)), None),
         weights=_weights(report),
-        reward_std="within" if report.dialect.name in OF_TRL and is_standardized else None,
         standardized=None if "advantage" in doubted else is_standardized,
         kl_in_reward=None if "advantage" in doubted else has_kl_in_reward,
         loss_scale=None if report.dialect.name == "verl" else 1.0,
@@ -116,6 +117,8 @@ def _is_on_policy(report: Report) -> bool | None:
         if not isinstance(accumulation, int) or not (steps is None or isinstance(steps, int)):
             return None
         return passes == 1 and (steps is None or (steps > 0 and accumulation % steps == 0))
+    if any(key.startswith(ENVIRONMENT) for key in report.launch.keys):
+        return None  # every turn of an episode is a row of the batch, so it has more rows than the file says
     updates = next((line.value for line in report.schedule if line.name == "updates"), None)
     return None if updates is None else updates <= 1
 

@@ -70,6 +70,8 @@ def diagnosis_of(log: Log, report: Report | None = None) -> Diagnosis:
     window = 1 if given.window is None and log.trainer in ONE_BATCH_PER_ROW else given.window
     given = replace(given, binary=given.binary | binary_components(log), window=window)
     shown = from_log(log)
+    if report is not None:  # its weights count, those of 1 by default too
+        shown = [fact for fact in shown if fact.name != "weights"]
     facts, contradicted = joined(given, shown)
     results = apply_relations(log, facts)
     broken = {violation.code for violation in results.violations}

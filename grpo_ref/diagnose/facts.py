@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from grpo_ref.diagnose.log import Log
 
 EPS = 1e-4
@@ -128,7 +130,14 @@ def binary_components(log: Log) -> frozenset[str]:
 
 def from_log(log: Log) -> list[Shown]:
     """Return the facts that the numbers of a log show by themselves."""
-    return [*_completions(log), *_group_size(log), *_kl_coef(log), *_loss_scale(log)]
+    return [
+        *_completions(log),
+        *_group_size(log),
+        *_kl_coef(log),
+        *_loss_scale(log),
+        *_reward_std(log),
+        *_weights(log),
+    ]
 
 
 def _completions_by(log: Log, name: str) -> tuple[int, int, float, float] | None:
@@ -237,6 +246,56 @@ def _loss_scale(log: Log) -> Iterator[Shown]:
         yield Shown("loss_scale", scale, formula, step, len(pairs))
 
 
+def _reward_std(log: Log) -> Iterator[Shown]:
+    """Yield what `reward_std` is: the mean of the stds of the groups up to TRL 0.26, the std of all completions since 0.27.
+
+    With one reward function, the std of all completions is the same multiple of that of the function in every row: its
+    weight. If all groups have equal rewards, the mean of their stds is 0.
+    """
+    for row in log.rows:
+        if row.get("dead_share") == 1.0 and row.values.get("reward_std", 0.0) > 1e-4:
+            formula = f"all groups have equal rewards, and reward_std is {row.values['reward_std']:g}"
+            yield Shown("reward_std", "pooled", formula, row.step, 1)
+            return
+    if len(log.components) != 1:
+        return
+    name = f"component.std/{log.components[0]}"
+    pairs = [
+        (row.step, row.values["reward_std"], row.values[name])
+        for row in log.rows
+        if "reward_std" in row.values and row.values.get(name, 0.0) > 1e-4
+    ]
+    if len(pairs) < 3:
+        return
+    ratios = [one / other for _, one, other in pairs]
+    step = pairs[0][0]
+    is_pooled = max(ratios) - min(ratios) <= 1e-3 * max(ratios)
+    formula = f"reward_std / std of the reward function is {min(ratios):.4g} to {max(ratios):.4g}"
+    yield Shown("reward_std", "pooled" if is_pooled else "within", formula, step, len(pairs))
+
+
+def _weights(log: Log) -> Iterator[Shown]:
+    """Yield the weights of the reward functions if the reward is the same weighted sum of their means in every row.
+
+    The rows must be more than twice as many as the functions, and the means must tell the functions apart.
+    """
+    names = log.components
+    rows = [
+        [row.values["reward"], *(row.values[f"component.mean/{name}"] for name in names)]
+        for row in log.rows
+        if "reward" in row.values and all(f"component.mean/{name}" in row.values for name in names)
+    ]
+    values = np.array([row for row in rows if np.isfinite(row).all()])
+    if not names or len(values) <= 2 * len(names):
+        return
+    reward, means = values[:, 0], values[:, 1:]
+    weights, _, rank, _ = np.linalg.lstsq(means, reward, rcond=1e-6)
+    if rank == len(names) and np.allclose(means @ weights, reward, rtol=0.0, atol=1e-4):
+        fitted = {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)}
+        formula = " + ".join(f"{weight:g} x {name}" for name, weight in fitted.items())
+        yield Shown("weights", fitted, f"reward = {formula}", log.rows[0].step, len(values))
+
+
 def joined(given: Facts, shown: list[Shown]) -> tuple[Facts, list[Shown]]:
     """Return the facts of a configuration, completed by those of the log, and the facts on which the two disagree.
 
@@ -246,7 +305,9 @@ def joined(given: Facts, shown: list[Shown]) -> tuple[Facts, list[Shown]]:
     known = {each.name: getattr(given, each.name) for each in fields(given)}
     for fact in shown:
         before = known[fact.name]
-        if before is not None and fact.name != "loss_scale" and not _is_equal(before, fact.value):
+        if fact.name == "weights" and before:
+            continue  # the relation on the reward tests the weights of the configuration
+        if before not in (None, {}) and fact.name != "loss_scale" and not _is_equal(before, fact.value):
             contradicted.append(fact)
         known[fact.name] = fact.value
     return replace(given, **known), contradicted

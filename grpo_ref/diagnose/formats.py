@@ -199,7 +199,7 @@ def _of_dictionary(text: str) -> Iterator[Record]:
         return
     numbered = NUMBERED.search(text)
     for body in re.findall(r"\{[^{}]*\}", text):
-        clean = WRAPPED.sub(lambda match: match[1] or match[2], ELIDED.sub("}", body.replace("\n", " ")))
+        clean = WRAPPED.sub(lambda match: match[1] or match[2], ELIDED.sub("}", body.replace("\n", "")))
         record = _literal(clean)
         if len(record) > 1:
             yield {"step": float(numbered[1]), **record} if numbered else record

@@ -15,6 +15,8 @@ from grpo_ref.diagnose.log import Log
 
 FEWEST_ROWS = 10
 """Fewest rows of a curve that is judged."""
+MOST_SPIKES = 0.2
+"""Largest share of rows that are spikes. If more are high, the norm has risen for good."""
 
 
 class Pattern(NamedTuple):
@@ -90,7 +92,7 @@ def _not_a_number(log: Log, facts: Facts) -> Iterator[Pattern]:
 
 
 def _spikes(log: Log, facts: Facts) -> Iterator[Pattern]:
-    """A gradient norm a hundred times the median of the run before it, in three rows or more."""
+    """A gradient norm a hundred times the median of the first half, in three rows or more, but in few."""
     column = [
         (step, value) for step, value in log.column("grad_norm") if math.isfinite(value) and value > 0.0
     ]
@@ -99,7 +101,7 @@ def _spikes(log: Log, facts: Facts) -> Iterator[Pattern]:
     values = np.array([value for _, value in column])
     median = float(np.median(values[: len(values) // 2]))
     high = [(step, value) for step, value in column if value > 100.0 * median]
-    if len(high) >= 3:
+    if 3 <= len(high) <= MOST_SPIKES * len(column):
         yield Pattern(
             "spikes",
             "the gradient norm has spikes",

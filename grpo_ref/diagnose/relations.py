@@ -78,9 +78,11 @@ def reward_sum(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
     """Proof: the mean of a weighted sum is the weighted sum of the means. Linear."""
     means = {name: row.values.get(f"component.mean/{name}") for name in log.components}
     known = {name: mean for name, mean in means.items() if mean is not None}
+    if len(known) < len(means):
+        return
     total = sum(facts.weights.get(name, 1.0) * mean for name, mean in known.items())
     terms = " + ".join(f"{facts.weights.get(name, 1.0):g} x {mean:.5g}" for name, mean in known.items())
-    slack = 1e-6 * (1.0 + sum(map(abs, known.values())))
+    slack = max(1e-6, log.digits) * (1e-3 + sum(map(abs, known.values())))
     yield Bound(
         row.values["reward"],
         total,
@@ -585,7 +587,7 @@ RELATIONS = (
              ("one step", "kl_coef"), "Everything may be masked out of the loss.", gradient_of_live_groups),
     Relation("R13", "k3 >= 0", ("kl",), ("k3",), "The logged KL may be k1, which can be negative.", kl_is_positive),
     Relation("R14", "no completion is longer than the budget", ("length.max",), ("budget",),
-             "The budget may be another one.", within_budget),
+             "The run may have had another budget than the file says.", within_budget),
     Relation("R14b", "mean = c L(cut) + (1-c) L(ended)", ("truncated", "length.mean", "ended_length.mean", "length.max"),
              ("window",), "The numbers may be of different completions.", mean_of_cut_and_ended),
     Relation("R15", "0 <= entropy <= log V", ("entropy",), ("vocabulary",), "The entropy may be summed over tokens.",

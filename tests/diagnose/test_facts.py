@@ -114,6 +114,16 @@ CONFIGURATIONS = {
         ],
         {"group_size": 8, "completions": 512, "on_policy": True, "budget": 100, "kl_in_reward": False},
     ),
+    "verl-agent, whose batch has a row for every turn": (
+        "verl",
+        [
+            "algorithm.adv_estimator=grpo",
+            "data.train_batch_size=4",
+            "actor_rollout_ref.actor.ppo_mini_batch_size=4",
+            "env.max_steps=3",
+        ],
+        {"on_policy": None},
+    ),
     "verl, four mini-batches": (
         "verl",
         [
@@ -131,3 +141,40 @@ CONFIGURATIONS = {
 def test_the_configuration_gives_facts(trainer, settings, expected):
     facts = facts_of(explain(*settings, trainer=trainer))
     assert {name: getattr(facts, name) for name in expected} == expected
+
+
+def test_weights_that_fit_every_row_are_those_of_the_rewards():
+    """Derived by hand: rewards are 2 a - b."""
+    means = [(0.5, 0.25), (0.25, 0.5), (0.75, 0.0), (0.0, 0.5), (1.0, 1.0)]
+    rows = [
+        {"step": step, "reward": 2.0 * a - b, "rewards/a/mean": a, "rewards/b/mean": b}
+        for step, (a, b) in enumerate(means, 1)
+    ]
+    (shown,) = from_log(log_of(rows, "trl"))
+    assert (shown.name, shown.value) == ("weights", {"a": 2.0, "b": -1.0})
+    assert joined(Facts(), [shown])[0].weights == {"a": 2.0, "b": -1.0}
+    assert joined(Facts(weights={"a": 1.0, "b": 1.0}), [shown]) == (Facts(weights={"a": 1.0, "b": 1.0}), [])
+    rows[2]["reward"] = 0.0
+    assert from_log(log_of(rows, "trl")) == []
+
+
+def test_the_std_of_the_rewards_is_recognized():
+    """With one reward function, the std of all completions is a multiple of its own."""
+
+    def told(stds, dead):
+        rows = [
+            {
+                "step": step,
+                "reward_std": std,
+                "rewards/a/mean": 0.5,
+                "rewards/a/std": 0.5,
+                "frac_reward_zero_std": share,
+            }
+            for step, (std, share) in enumerate(zip(stds, dead, strict=True), 1)
+        ]
+        return [each.value for each in from_log(log_of(rows, "trl")) if each.name == "reward_std"]
+
+    assert told([0.5, 0.5, 0.5], [0.0, 0.0, 0.0]) == ["pooled"]
+    assert told([0.5, 0.25, 0.5], [0.0, 0.0, 0.0]) == ["within"]
+    assert told([0.5, 0.25, 0.5], [0.0, 1.0, 0.0]) == ["pooled"]
+    assert told([0.5, 0.25], [0.0, 0.0]) == []

@@ -51,6 +51,10 @@ SAMPLES = {
             {"step": 4.0, "generation": 32.82},
         ],
     ),
+    "cut into lines by a terminal": (
+        "{'loss': 0.25, 'rewards/ans\nwer/mean': 0.\n5}\n",
+        [{"loss": 0.25, "rewards/answer/mean": 0.5}],
+    ),
     "over several lines": ("{'loss': 0.25,\n 'reward': 0.5}\n", [{"loss": 0.25, "reward": 0.5}]),
     "a line of verl": (
         "step:3 - actor/pg_loss:-0.0036 - critic/score/mean:0.5\n",
