@@ -82,7 +82,8 @@ def reward_sum(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
         return
     total = sum(facts.weights.get(name, 1.0) * mean for name, mean in known.items())
     terms = " + ".join(f"{facts.weights.get(name, 1.0):g} x {mean:.5g}" for name, mean in known.items())
-    slack = max(1e-6, log.digits) * (1e-3 + sum(map(abs, known.values())))
+    size = sum(map(abs, known.values()))
+    slack = 1e-6 * (1.0 + size) + log.digits * size  # a table of a notebook has six decimals
     yield Bound(
         row.values["reward"],
         total,
