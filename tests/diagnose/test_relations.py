@@ -298,7 +298,7 @@ def test_a_relation_without_its_facts_is_skipped_and_says_why():
 
 
 def test_a_sum_of_rounded_rewards_holds():
-    """The first row has the six decimals of a notebook's table, the others the four digits of Transformers 5."""
+    """The first row has the six decimals of a notebook's table, the others four digits."""
     row = {"step": 1, "reward": 0.400167, "rewards/a/mean": 0.066833, "rewards/b/mean": 0.333333}
     assert apply_relations(log_of([row], "trl"), Facts()).violations == []
     row = {"step": 1, "reward": -0.05337, "rewards/a/mean": 0.7, "rewards/b/mean": -0.7534}
