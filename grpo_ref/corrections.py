@@ -108,7 +108,7 @@ def masked(
     Args:
       old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio: as in `truncated`.
       max_token_log_ratio, unknown, batch_normalize: as in `truncated`. If `unknown` is NaN, the weight is 0
-        there. Weights of 0 count in the mean of `batch_normalize`.
+        there. The mean of `batch_normalize` includes the weights of 0.
 
     Returns:
       (P, G, T) weights. Within the bounds the weight is the ratio, as in TRL; in `indicator` it is 1.

@@ -25,7 +25,7 @@ class Quantity(NamedTuple):
     Attributes:
       unit: its unit, or "" for a pure number.
       about: its meaning, in one sentence.
-      over: what it is averaged over, if that is not the generation batch.
+      over: the rows over which the mean is taken; "" for the whole generation batch.
     """
 
     unit: str
