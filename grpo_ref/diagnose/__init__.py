@@ -12,6 +12,8 @@
 | patterns | find collapse, truncation, instability and others in the curves |
 | expected | explain numbers that look alarming and are right |
 | results | keep the results of these steps |
+| statements | rank the statements, and put them into words |
+| advice | look up the keys to change, and the price |
 | text | write the report |
 | diagnosis | put the steps together |
 """

@@ -41,13 +41,24 @@ be read.
     show_default=True,
     help="The format of the output.",
 )
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Show all statements with their evidence, not only the first three.",
+)
 @click.pass_context
 def command(
-    context: click.Context, files: tuple[Path, ...], config: Path | None, trainer: str | None, form: str
+    context: click.Context,
+    files: tuple[Path, ...],
+    config: Path | None,
+    trainer: str | None,
+    form: str,
+    everything: bool,
 ) -> None:
     """See HELP."""
     from grpo_ref.diagnose.diagnosis import diagnosis_of, read_log
-    from grpo_ref.diagnose.text import data, markdown, text
+    from grpo_ref.diagnose.text import IN_FULL, data, markdown, text
     from grpo_ref.explain.report import explain
 
     logs = list(files)
@@ -62,7 +73,8 @@ def command(
     if form == "json":
         click.echo(json.dumps(_finite(data(diagnosis)), indent=2, default=str))
     else:
-        click.echo(markdown(diagnosis) if form == "markdown" else text(diagnosis))
+        most = None if everything else IN_FULL
+        click.echo(markdown(diagnosis) if form == "markdown" else text(diagnosis, most))
     context.exit(0 if diagnosis.is_sound else 1)
 
 

@@ -40,7 +40,7 @@ def facts_of(report: Report) -> Facts:
         group_size=size,
         completions=prompts * size if isinstance(prompts, int) and size is not None else None,
         window=_window(report),
-        steps=_window(report),
+        steps=_steps(report),
         kl_coef=None if {"kl_coef", "penalty"} & doubted or _differs_by_release(report) else recipe.kl_coef,
         average=None if "aggregate" in doubted else _average(report),
         on_policy=_is_on_policy(report),
@@ -93,12 +93,23 @@ def _key(report: Report, name: str) -> Any:
     return None if report.launch.missing else report.dialect.keys.defaults.get(name)
 
 
-def _window(report: Report) -> int | None:
-    """Return the number of generation batches, and of optimizer steps, of one row."""
+def _steps(report: Report) -> int | None:
+    """Return the number of optimizer steps of one row, if each uses whole generation batches."""
     if report.dialect.name not in OF_TRL:
         return 1 if report.dialect.name == "verl" else None
     steps = _key(report, "logging_steps")
     return steps if isinstance(steps, int) and _is_on_policy(report) else None
+
+
+def _window(report: Report) -> int | None:
+    """Return the number of generation batches of one row. TRL may sample several for one optimizer step."""
+    steps = _steps(report)
+    if steps is None or report.dialect.name not in OF_TRL:
+        return steps
+    accumulation, batches = (
+        _key(report, name) for name in ("gradient_accumulation_steps", "steps_per_generation")
+    )
+    return steps if batches is None else steps * ((accumulation or 1) // batches)
 
 
 def _is_on_policy(report: Report) -> bool | None:

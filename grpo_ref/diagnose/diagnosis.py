@@ -9,7 +9,14 @@ from typing import Any
 
 from grpo_ref.diagnose.configuration import facts_of
 from grpo_ref.diagnose.expected import remarks
-from grpo_ref.diagnose.facts import Facts, binary_components, from_log, joined
+from grpo_ref.diagnose.facts import (
+    Facts,
+    averages_batches,
+    beyond_budget,
+    binary_components,
+    from_log,
+    joined,
+)
 from grpo_ref.diagnose.formats import Record, numbers, precision, records_of_file
 from grpo_ref.diagnose.log import Log, log_of
 from grpo_ref.diagnose.patterns import patterns
@@ -73,6 +80,9 @@ def diagnosis_of(log: Log, report: Report | None = None) -> Diagnosis:
     if report is not None:  # its weights count, those of 1 by default too
         shown = [fact for fact in shown if fact.name != "weights"]
     facts, contradicted = joined(given, shown)
+    contradicted += beyond_budget(log, given.budget)
+    if averages_batches(log):
+        facts = replace(facts, window=None if facts.window == 1 else facts.window)
     results = apply_relations(log, facts)
     broken = {violation.code for violation in results.violations}
     kept = [each for each in patterns(log, facts) if not broken & {*EXPLAINED.get(each.name, ())}]

@@ -296,6 +296,25 @@ def _weights(log: Log) -> Iterator[Shown]:
         yield Shown("weights", fitted, f"reward = {formula}", log.rows[0].step, len(values))
 
 
+def beyond_budget(log: Log, budget: int | None) -> list[Shown]:
+    """Return the longest completion as a fact if it is longer than the budget, at which sampling stops."""
+    longer = [(step, most) for step, most in log.column("length.max") if budget and most > budget * 1.001]
+    if not longer:
+        return []
+    step, most = max(longer, key=lambda pair: pair[1])
+    formula = f"sampling stops at the budget, and the longest completion has {most:g} tokens"
+    return [Shown("budget", f"at least {most:g}", formula, step, len(longer))]
+
+
+def averages_batches(log: Log) -> bool:
+    """Return true if rows are means over several batches: a largest or smallest length is not a whole number."""
+    extremes = ("length.min", "length.max", "ended_length.min", "ended_length.max")
+    values = (row.values[name] for row in log.rows for name in extremes if name in row.values)
+    return any(
+        math.isfinite(value) and abs(value - round(value)) > 0.01 + log.digits * value for value in values
+    )
+
+
 def joined(given: Facts, shown: list[Shown]) -> tuple[Facts, list[Shown]]:
     """Return the facts of a configuration, completed by those of the log, and the facts on which the two disagree.
 

@@ -185,7 +185,7 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
             quantity = names.quantity(short)
             if quantity is not None:
                 values[quantity] = value
-            elif metric not in STEPS:
+            elif metric not in (*STEPS, "epoch"):
                 unknown[metric] = unknown.get(metric, 0) + 1
         if not values:
             continue

@@ -344,11 +344,12 @@ def policy_loss_is_advantage(row: Row, facts: Facts, log: Log) -> Iterator[Bound
 def gradient_of_live_groups(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
     """Proof: without KL and bonus the gradient is a sum of A times a score. All A are 0 if and only if all groups are dead.
 
-    A sum of scores that are not all 0 vanishes only by accident.
+    A sum of scores that are not all 0 vanishes only by accident. If truncated completions are masked, all that are left
+    may have an advantage of 0.
     """
     dead, norm = row.values["dead_share"], row.values["grad_norm"]
-    everything_masked = facts.masks_truncated is not False and row.get("truncated") == 1.0
-    if dead < 1.0 and not everything_masked:
+    some_masked = facts.masks_truncated is not False and row.values.get("truncated", 1.0) > 0.0
+    if dead < 1.0 and not some_masked:
         formula = f"gradient norm {norm:g} while {1.0 - dead:.3g} of the groups have different rewards"
         yield Bound(float(norm > 0.0), 1.0, 1.0, 0.0, formula)
     if dead == 1.0 and facts.kl_coef == 0.0:
@@ -362,13 +363,6 @@ def kl_is_positive(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
 
 
 # ---- lengths and entropy ---------------------------------------------------------------------------
-
-
-def within_budget(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
-    """Proof: sampling stops at the budget."""
-    assert facts.budget is not None
-    most = row.values["length.max"]
-    yield Bound(most, 0.0, facts.budget, 1e-3, f"longest completion {most:g}, budget {facts.budget}")
 
 
 def mean_of_cut_and_ended(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
@@ -587,8 +581,6 @@ RELATIONS = (
     Relation("R12", "the gradient is not 0 while a group has different rewards; without a KL it is 0 otherwise", ("dead_share", "grad_norm"),
              ("one step", "kl_coef"), "Everything may be masked out of the loss.", gradient_of_live_groups),
     Relation("R13", "k3 >= 0", ("kl",), ("k3",), "The logged KL may be k1, which can be negative.", kl_is_positive),
-    Relation("R14", "no completion is longer than the budget", ("length.max",), ("budget",),
-             "The run may have had another budget than the file says.", within_budget),
     Relation("R14b", "mean = c L(cut) + (1-c) L(ended)", ("truncated", "length.mean", "ended_length.mean", "length.max"),
              ("window",), "The numbers may be of different completions.", mean_of_cut_and_ended),
     Relation("R15", "0 <= entropy <= log V", ("entropy",), ("vocabulary",), "The entropy may be summed over tokens.",

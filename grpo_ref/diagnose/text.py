@@ -4,32 +4,37 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from grpo_ref.diagnose.facts import Shown
 from grpo_ref.diagnose.results import Results, missing
+from grpo_ref.diagnose.statements import SETTINGS, Kind, more, statements
 
 WIDTH = 100
+IN_FULL = 3
+"""Number of contradictions, violations and patterns that are shown with their evidence."""
 MOST_REMARKS = 4
-SETTINGS = {
-    "group_size": "completions per prompt",
-    "completions": "completions per generation batch",
-    "kl_coef": "weight of the KL",
-    "loss_scale": "factor of the logged policy loss",
+MARKS: Mapping[Kind, str] = {"contradiction": "!", "violation": "!", "pattern": "~", "remark": "="}
+HEADINGS: Mapping[Kind, str] = {
+    "contradiction": "the log differs from the configuration",
+    "violation": "broken relations: these numbers cannot occur together if code, data and logging are right",
+    "pattern": "patterns in the curves (not proofs; their error rates are in the documentation)",
+    "remark": "right, though it may look alarming",
 }
-"""Names of facts in sentences."""
+"""The kinds of statements, in the order of the report."""
 
 
 class Entry(NamedTuple):
-    """A statement of the report.
+    """An entry of the report.
 
     Attributes:
       mark: "!" for a broken relation or a contradiction, "~" for a pattern, "=" for a remark, "" for other lines.
       title: the statement.
       lines: what belongs to it, in whole sentences.
+      page: anchor of the section on the symptom in `docs/howto/symptoms.md`, or "".
     """
 
     mark: str
     title: str
-    lines: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    page: str = ""
 
 
 class Section(NamedTuple):
@@ -39,49 +44,25 @@ class Section(NamedTuple):
     entries: tuple[Entry, ...]
 
 
-def sections(diagnosis: Results) -> Iterator[Section]:
-    """Yield the sections of a report, the most important first. Empty sections are omitted."""
-    if diagnosis.contradicted:
-        yield Section(
-            "the log differs from the configuration",
-            tuple(_of_contradiction(diagnosis, fact) for fact in diagnosis.contradicted),
-        )
-    if diagnosis.violations:
-        yield Section(
-            "broken relations: these numbers cannot occur together if code, data and logging are right",
-            tuple(
-                Entry(
-                    "!",
-                    f"{each.statement} ({each.code})",
-                    (
-                        f"It is broken in {each.rows} of {each.of} rows, first at step {each.step}: {each.formula}.",
-                        f"If this is not a mistake: {each.otherwise[0].lower()}{each.otherwise[1:]}",
-                    ),
-                )
-                for each in diagnosis.violations
-            ),
-        )
-    if diagnosis.patterns:
-        yield Section(
-            "patterns in the curves (not proofs; their error rates are in the documentation)",
-            tuple(
-                Entry(
-                    "~",
-                    f"{each.title}, from step {each.step} on",
-                    (f"{each.evidence}.", f"To change it: {each.advice}"),
-                )
-                for each in diagnosis.patterns
-            ),
-        )
-    if diagnosis.remarks:
-        yield Section(
-            "right, though it may look alarming",
-            tuple(
-                Entry("=", each.title, (each.reason, *([each.advice] if each.advice else [])))
-                for each in diagnosis.remarks[:MOST_REMARKS]
-            ),
-        )
-    yield Section("what was tested", tuple(Entry("", line, ()) for line in _tested(diagnosis)))
+def sections(diagnosis: Results, in_full: int | None = None) -> Iterator[Section]:
+    """Yield the sections of a report, the most important first. Empty sections are omitted.
+
+    Args:
+      diagnosis: the results.
+      in_full: number of contradictions, violations and patterns that are given with their lines. Default: all.
+    """
+    shown = statements(diagnosis)
+    brief = [each.title for each in shown if each.kind != "remark"]
+    brief = [] if in_full is None else brief[in_full:]
+    for kind, title in HEADINGS.items():
+        entries = [
+            Entry(MARKS[kind], each.title, () if each.title in brief else each.lines, each.page)
+            for each in shown
+            if each.kind == kind
+        ]
+        if entries:
+            yield Section(title, tuple(entries[:MOST_REMARKS] if kind == "remark" else entries))
+    yield Section("what was tested", tuple(Entry("", line) for line in _tested(diagnosis)))
 
 
 def heading(diagnosis: Results) -> str:
@@ -95,8 +76,13 @@ def heading(diagnosis: Results) -> str:
     return f"{log.title} log, {rows}, steps {first} to {last}{against}"
 
 
-def text(diagnosis: Results) -> str:
-    """Return a report as plain text."""
+def text(diagnosis: Results, in_full: int | None = IN_FULL) -> str:
+    """Return a report as plain text.
+
+    Args:
+      diagnosis: the results.
+      in_full: number of contradictions, violations and patterns that are given with their evidence; None for all.
+    """
     lines = [heading(diagnosis)]
     if not (diagnosis.contradicted or diagnosis.violations or diagnosis.patterns):
         tested = (
@@ -105,12 +91,17 @@ def text(diagnosis: Results) -> str:
             else "No exact relation could be tested"
         )
         lines += ["", f"{tested}, and no pattern was found."]
-    for section in sections(diagnosis):
+    for section in sections(diagnosis, in_full):
         lines += ["", section.heading]
         for entry in section.entries:
             lines += _wrapped(f"{entry.mark} {entry.title}".strip(), "" if entry.mark else "  ")
-            for line in entry.lines:
-                lines += _wrapped(line, "  ")
+            if entry.lines:
+                for line in (*entry.lines, *more(entry.page)):
+                    lines += _wrapped(line, "  ")
+    count = len(diagnosis.contradicted) + len(diagnosis.violations) + len(diagnosis.patterns)
+    if in_full is not None and count > in_full:
+        hidden = "1 statement is" if count == in_full + 1 else f"{count - in_full} statements are"
+        lines += _wrapped(f"{hidden} shown without evidence; `--all` shows everything.", "  ")
     return "\n".join(lines)
 
 
@@ -121,7 +112,7 @@ def markdown(diagnosis: Results) -> str:
         lines += ["", f"## {section.heading[0].upper()}{section.heading[1:]}", ""]
         for entry in section.entries:
             lines.append(f"* **{entry.title}**" if entry.mark else f"* {entry.title}")
-            lines += [f"  {line}" for line in entry.lines]
+            lines += [f"  {line}" for line in (*entry.lines, *more(entry.page))]
     return "\n".join(lines)
 
 
@@ -146,6 +137,7 @@ def data(diagnosis: Results) -> Mapping[str, Any]:
         "shown_by_the_log": [
             {"fact": fact.name, "value": fact.value, "formula": fact.formula} for fact in diagnosis.shown
         ],
+        "statements": [each._asdict() for each in statements(diagnosis)],
         "violations": [each._asdict() for each in diagnosis.violations],
         "patterns": [each._asdict() for each in diagnosis.patterns],
         "remarks": [each._asdict() for each in diagnosis.remarks],
@@ -154,16 +146,6 @@ def data(diagnosis: Results) -> Mapping[str, Any]:
         "unknown_metrics": dict(diagnosis.log.unknown),
         "would_help": missing(diagnosis),
     }
-
-
-def _of_contradiction(diagnosis: Results, fact: Shown) -> Entry:
-    from grpo_ref.diagnose.configuration import facts_of
-
-    given = getattr(facts_of(diagnosis.report), fact.name) if diagnosis.report else None
-    name = SETTINGS.get(fact.name, fact.name)
-    value = f"{fact.value:.4g}" if isinstance(fact.value, float) else str(fact.value)
-    title = f"the log says {name} = {value}, the configuration says {given}"
-    return Entry("!", title, (f"{fact.formula}. {fact.rows} rows agree, the clearest is step {fact.step}.",))
 
 
 def _tested(diagnosis: Results) -> Iterator[str]:

@@ -11,6 +11,7 @@ import grpo_ref
 from grpo_ref.cli import main
 from grpo_ref.diagnose.diagnosis import diagnose
 from grpo_ref.diagnose.results import missing
+from grpo_ref.diagnose.statements import statements
 from grpo_ref.diagnose.text import data, markdown, sections, text
 
 CONFIG = """\
@@ -76,6 +77,32 @@ def test_a_group_size_that_differs_from_the_configuration_is_the_first_statement
     assert "the log says completions per prompt = 8, the configuration says 4" in [
         each.title for each in first.entries
     ]
+
+
+def test_a_completion_longer_than_the_budget_contradicts_the_configuration(files):
+    (fact,) = diagnose(*files("lengths with the prompt")).contradicted  # 5 tokens of prompt are counted
+    assert fact.name == "budget"
+    assert fact.value == "at least 29"  # the budget of 24, and 5
+    assert diagnose(*files()).contradicted == []
+
+
+def test_statements_are_ranked_and_only_the_first_three_are_shown_with_their_evidence(tmp_path):
+    log = rows("weights ignored")
+    for row in log:
+        row["completions/max_length"] = 30.0
+        row["completions/clipped_ratio"] = 1.5  # no share
+        row["kl"] = -0.1
+    config = tmp_path / "config.yaml"
+    config.write_text(CONFIG, encoding="utf-8")
+    found = diagnose(log, config)
+    ranked = statements(found)
+    assert [each.kind for each in ranked][:2] == ["contradiction", "violation"]
+    assert len([each for each in ranked if each.kind != "remark"]) > 3
+    brief, whole = text(found), text(found, None)
+    assert brief.count("If this is not a mistake") == 2  # the third of the three is the contradiction
+    assert whole.count("If this is not a mistake") == len(found.violations)
+    assert "`--all` shows everything" in " ".join(brief.split())
+    assert "--all" not in whole
 
 
 def test_what_would_help_is_named():

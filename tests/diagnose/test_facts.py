@@ -10,6 +10,8 @@ from grpo_ref.diagnose.configuration import facts_of
 from grpo_ref.diagnose.facts import (
     Facts,
     Shown,
+    averages_batches,
+    beyond_budget,
     binary_components,
     completions_of,
     from_log,
@@ -178,3 +180,38 @@ def test_the_std_of_the_rewards_is_recognized():
     assert told([0.5, 0.25, 0.5], [0.0, 0.0, 0.0]) == ["within"]
     assert told([0.5, 0.25, 0.5], [0.0, 1.0, 0.0]) == ["pooled"]
     assert told([0.5, 0.25], [0.0, 0.0]) == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "window", "steps"),
+    [
+        ("", 1, 1),
+        ("gradient_accumulation_steps: 4\n", 1, 1),  # one generation batch for the four micro-batches
+        ("gradient_accumulation_steps: 4\nsteps_per_generation: 1\n", 4, 1),
+        ("gradient_accumulation_steps: 4\nsteps_per_generation: 2\nlogging_steps: 5\n", 10, 5),
+        ("steps_per_generation: 2\n", None, None),  # the batch is used twice
+    ],
+)
+def test_trl_may_sample_several_batches_for_one_step(keys, window, steps, tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(
+        "num_generations: 8\nbeta: 0.04\nloss_type: grpo\n"
+        + ("" if "logging_steps" in keys else "logging_steps: 1\n")
+        + keys,
+        encoding="utf-8",
+    )
+    facts = facts_of(explain(path))
+    assert (facts.window, facts.steps) == (window, steps)
+
+
+def test_a_length_that_is_no_whole_number_is_a_mean_over_batches():
+    row = {"step": 1, "reward": 0.5, "completions/min_length": 12.0}
+    assert not averages_batches(log_of([row], "trl"))
+    assert averages_batches(log_of([row | {"completions/min_length": 12.25}], "trl"))
+
+
+def test_no_completion_is_longer_than_the_budget():
+    log = log_of([{"step": step, "completions/max_length": 20.0 + step} for step in (1, 2, 3)], "trl")
+    assert beyond_budget(log, None) == beyond_budget(log, 23) == []
+    (fact,) = beyond_budget(log, 21)
+    assert (fact.value, fact.step, fact.rows) == ("at least 23", 3, 2)

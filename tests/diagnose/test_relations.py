@@ -75,7 +75,6 @@ SEEN = {
     "loss divided by 4": ("sequence", "trl", "R11a"),
     "frozen": ("token", "trl", "R12"),
     "weights ignored": ("token", "trl", "R1"),
-    "lengths with the prompt": ("token", "trl", "R14"),
     "std of the batch": ("token", "trl", "R4"),
     "KL in the reward": ("token", "verl", "R17"),
 }

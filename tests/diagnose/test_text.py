@@ -7,7 +7,10 @@ import pytest
 
 import grpo_ref
 from grpo_ref.diagnose import expected, patterns
+from grpo_ref.diagnose.advice import Answer, answer, settings
 from grpo_ref.diagnose.text import text
+from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.report import explain
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,3 +41,32 @@ def test_every_remark_and_pattern_leads_to_a_section():
         assert len(made) >= 7
         named |= {each.rstrip(", \n").rsplit('"', 2)[1] for each in made}
     assert named <= anchors
+
+
+def test_every_key_of_the_advice_is_one_of_its_trainer():
+    for keys in settings().values():
+        for trainer, key in keys.items():
+            assert DIALECTS[trainer].key(key.partition(" ")[0]) is not None, (trainer, key)
+
+
+def test_every_pattern_has_an_answer():
+    source = Path(patterns.__file__).read_text(encoding="utf-8")
+    names = re.findall(r'yield Pattern\(\s*"(\w+)"', source)
+    assert len(names) >= 10
+    assert [name for name in names if answer(name, "trl") is None] == []
+
+
+def test_the_keys_of_an_answer_have_their_values(tmp_path):
+    path = tmp_path / "run.sh"
+    path.write_text(
+        "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo critic.optim.lr=1"
+        " actor_rollout_ref.actor.optim.lr=2e-6 actor_rollout_ref.rollout.n=4\n",
+        encoding="utf-8",
+    )
+    keys = ("actor_rollout_ref.actor.grad_clip", "actor_rollout_ref.actor.optim.lr (now 2e-06)")
+    found = answer("spikes", "verl", explain(path))
+    assert isinstance(found, Answer)
+    assert found.keys == keys
+    assert found.price.startswith("A lower limit")
+    assert answer("spikes", "a fork").keys == ()
+    assert answer("no such pattern", "trl") is None
