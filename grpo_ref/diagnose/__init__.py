@@ -16,6 +16,7 @@
 | advice | look up the keys to change, and the price |
 | text | write the report |
 | diagnosis | put the steps together |
+| live | report on a run in progress |
 """
 
 import sys

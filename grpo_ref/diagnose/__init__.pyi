@@ -1,3 +1,4 @@
 """The public names of `grpo_ref.diagnose`."""
 
 from .diagnosis import Diagnosis as Diagnosis, diagnose as diagnose, read_log as read_log
+from .live import trl_callback as trl_callback

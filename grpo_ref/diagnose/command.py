@@ -2,10 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from grpo_ref.render.choices import Name
+
+if TYPE_CHECKING:
+    from grpo_ref.explain.explanation import Report
 
 HELP = """Read the log of a training run, and its launch file if there is one, and report what happened.
 
@@ -24,7 +28,7 @@ be read.
 @click.command(
     "diagnose",
     help=HELP,
-    epilog="Example:  grpo-ref diagnose trainer_state.json train.py   grpo-ref diagnose run.log",
+    epilog="Examples:  grpo-ref diagnose trainer_state.json train.py   grpo-ref diagnose run.log --follow",
 )
 @click.argument("files", nargs=-1, required=True, metavar="LOG... [CONFIG]", type=click.Path(path_type=Path))
 @click.option(
@@ -47,6 +51,12 @@ be read.
     is_flag=True,
     help="Show all statements with their evidence, not only the first three.",
 )
+@click.option(
+    "--follow",
+    "is_followed",
+    is_flag=True,
+    help="Read the log of a run in progress until Ctrl-C, and print new statements.",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -55,18 +65,24 @@ def command(
     trainer: str | None,
     form: str,
     everything: bool,
+    is_followed: bool,
 ) -> None:
     """See HELP."""
     from grpo_ref.diagnose.diagnosis import diagnosis_of, read_log
     from grpo_ref.diagnose.text import IN_FULL, data, markdown, text
     from grpo_ref.explain.report import explain
 
+    if is_followed and form != "text":
+        raise click.UsageError(f"--follow prints text, so --format {form} cannot be given with it.")
+
     logs = list(files)
     if config is None and len(logs) > 1 and not _has_metrics(logs[-1]):
         config = logs.pop()
     try:
-        log = read_log(logs, trainer or "")
         report = None if config is None else explain(config)
+        if is_followed:
+            context.exit(_follow(logs, report, trainer or ""))
+        log = read_log(logs, trainer or "")
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     diagnosis = diagnosis_of(log, report)
@@ -76,6 +92,28 @@ def command(
         most = None if everything else IN_FULL
         click.echo(markdown(diagnosis) if form == "markdown" else text(diagnosis, most))
     context.exit(0 if diagnosis.is_sound else 1)
+
+
+def _follow(logs: list[Path], report: "Report | None", trainer: str) -> int:
+    """Print what is new in a growing log until Ctrl-C; return the exit status."""
+    from grpo_ref.diagnose.diagnosis import diagnosis_of, read_log
+    from grpo_ref.diagnose.live import follow
+    from grpo_ref.diagnose.text import block, heading
+
+    last = None
+    try:
+        for diagnosis, new in follow(logs, lambda: diagnosis_of(read_log(logs, trainer), report)):
+            if diagnosis is None:
+                click.echo(f"waiting for metrics in {', '.join(map(str, logs))} (Ctrl-C ends)", err=True)
+                continue
+            if last is None:
+                click.echo(f"{heading(diagnosis)}; following (Ctrl-C ends)")
+            last = diagnosis
+            for statement in new:
+                click.echo("\n".join([f"step {diagnosis.log.rows[-1].step}:", *block(statement)]))
+    except KeyboardInterrupt:
+        pass
+    return 2 if last is None else 0 if last.is_sound else 1
 
 
 def _trainers() -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from grpo_ref.diagnose.results import Results, missing
-from grpo_ref.diagnose.statements import SETTINGS, Kind, more, statements
+from grpo_ref.diagnose.statements import SETTINGS, Kind, Statement, more, statements
 
 WIDTH = 100
 IN_FULL = 3
@@ -94,15 +94,21 @@ def text(diagnosis: Results, in_full: int | None = IN_FULL) -> str:
     for section in sections(diagnosis, in_full):
         lines += ["", section.heading]
         for entry in section.entries:
-            lines += _wrapped(f"{entry.mark} {entry.title}".strip(), "" if entry.mark else "  ")
-            if entry.lines:
-                for line in (*entry.lines, *more(entry.page)):
-                    lines += _wrapped(line, "  ")
+            lines += _wrapped(entry.title, "  ") if not entry.mark else block(entry)
     count = len(diagnosis.contradicted) + len(diagnosis.violations) + len(diagnosis.patterns)
     if in_full is not None and count > in_full:
         hidden = "1 statement is" if count == in_full + 1 else f"{count - in_full} statements are"
         lines += _wrapped(f"{hidden} shown without evidence; `--all` shows everything.", "  ")
     return "\n".join(lines)
+
+
+def block(entry: Entry | Statement) -> list[str]:
+    """Return a statement as lines: the mark and the title, then evidence and advice, indented."""
+    mark = entry.mark if isinstance(entry, Entry) else MARKS[entry.kind]
+    lines = _wrapped(f"{mark} {entry.title}", "")
+    for line in (*entry.lines, *more(entry.page)) if entry.lines else ():
+        lines += _wrapped(line, "  ")
+    return lines
 
 
 def markdown(diagnosis: Results) -> str:
