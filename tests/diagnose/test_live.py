@@ -14,7 +14,6 @@ from grpo_ref.diagnose import live
 from grpo_ref.diagnose.diagnosis import diagnose
 from grpo_ref.diagnose.live import News, follow, report_of, trl_callback
 
-
 HEALTHY = [{"step": step, **logged(np.random.default_rng(step), SEQUENCE_MEAN)[0]} for step in (1, 2, 3)]
 BROKEN = [row | {"reward": 5.0} for row in HEALTHY]  # no weight of the one reward function gives this
 
