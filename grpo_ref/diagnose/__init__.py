@@ -15,6 +15,8 @@
 | statements | rank the statements, and put them into words |
 | advice | look up the keys to change, and the price |
 | text | write the report |
+| figure | draw the curves with the statements |
+| page | write the report with the curves as HTML |
 | diagnosis | put the steps together |
 | live | report on a run in progress |
 """

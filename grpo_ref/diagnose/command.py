@@ -9,8 +9,10 @@ import click
 from grpo_ref.render.choices import Name
 
 if TYPE_CHECKING:
+    from grpo_ref.diagnose.diagnosis import Diagnosis
     from grpo_ref.explain.explanation import Report
 
+SUFFIXES = (".png", ".pdf", ".svg")
 HELP = """Read the log of a training run, and its launch file if there is one, and report what happened.
 
 LOG is a file: trainer_state.json, the console output of TRL, verl, slime or ms-swift, JSON Lines, CSV, or a notebook
@@ -57,6 +59,16 @@ be read.
     is_flag=True,
     help="Read the log of a run in progress until Ctrl-C, and print new statements.",
 )
+@click.option(
+    "--figure",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Picture of the curves to write (.png, .pdf or .svg), with the statements marked at their steps.",
+)
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Page to write: the report with the curves, in one file that loads nothing.",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -66,8 +78,13 @@ def command(
     form: str,
     everything: bool,
     is_followed: bool,
+    figure: Path | None,
+    html: Path | None,
 ) -> None:
     """See HELP."""
+    if figure is not None and figure.suffix not in SUFFIXES:
+        expected = f"expected a name that ends in {', '.join(SUFFIXES)}, got {figure}"
+        raise click.BadParameter(expected, param_hint="--figure")
     from grpo_ref.diagnose.diagnosis import diagnosis_of, read_log
     from grpo_ref.diagnose.text import IN_FULL, data, markdown, text
     from grpo_ref.explain.report import explain
@@ -81,7 +98,7 @@ def command(
     try:
         report = None if config is None else explain(config)
         if is_followed:
-            context.exit(_follow(logs, report, trainer or ""))
+            context.exit(_follow(logs, report, trainer or "", figure, html))
         log = read_log(logs, trainer or "")
     except ValueError as error:
         raise click.UsageError(str(error)) from error
@@ -91,11 +108,14 @@ def command(
     else:
         most = None if everything else IN_FULL
         click.echo(markdown(diagnosis) if form == "markdown" else text(diagnosis, most))
+    _write(diagnosis, figure, html)
     context.exit(0 if diagnosis.is_sound else 1)
 
 
-def _follow(logs: list[Path], report: "Report | None", trainer: str) -> int:
-    """Print what is new in a growing log until Ctrl-C; return the exit status."""
+def _follow(
+    logs: list[Path], report: "Report | None", trainer: str, figure: Path | None, html: Path | None
+) -> int:
+    """Print what is new in a growing log until Ctrl-C, write figure and page, and return the exit status."""
     from grpo_ref.diagnose.diagnosis import diagnosis_of, read_log
     from grpo_ref.diagnose.live import follow
     from grpo_ref.diagnose.text import block, heading
@@ -113,7 +133,31 @@ def _follow(logs: list[Path], report: "Report | None", trainer: str) -> int:
                 click.echo("\n".join([f"step {diagnosis.log.rows[-1].step}:", *block(statement)]))
     except KeyboardInterrupt:
         pass
+    if last is not None:
+        _write(last, figure, html)
     return 2 if last is None else 0 if last.is_sound else 1
+
+
+def _write(diagnosis: "Diagnosis", figure: Path | None, html: Path | None) -> None:
+    """Write the figure and the page, if they are asked for, and say so on the standard error."""
+    from grpo_ref.files import replace_text
+
+    try:
+        for path in (figure, html):
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+        if figure is not None:
+            from grpo_ref.plots.style import save
+
+            save(diagnosis.plot(), figure)
+            click.echo(f"wrote {figure}", err=True)
+        if html is not None:
+            from grpo_ref.diagnose.page import page
+
+            replace_text(html, page(diagnosis))
+            click.echo(f"wrote {html}", err=True)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _trainers() -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grpo_ref.diagnose.configuration import facts_of
 from grpo_ref.diagnose.expected import remarks
@@ -26,6 +26,9 @@ from grpo_ref.diagnose.text import text
 from grpo_ref.explain.explanation import Report
 from grpo_ref.explain.report import explain
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 EXPLAINED = {"dead": ("R12",), "nothing_learned": ("R12", "R29")}
 """Patterns that a violation explains: name -> codes."""
 ONE_BATCH_PER_ROW = ("verl", "slime")
@@ -41,6 +44,18 @@ class Diagnosis(Results):
         return text(self)
 
     __repr__ = __str__
+
+    def plot(self) -> "Figure":
+        """Draw the curves, with the statements marked at the steps at which they begin."""
+        from grpo_ref.diagnose.figure import figure  # matplotlib, which the text does not need
+
+        return figure(self)
+
+    def _repr_html_(self) -> str:
+        """Return the report with its figure, which a notebook shows."""
+        from grpo_ref.diagnose.page import body  # matplotlib, which the text does not need
+
+        return body(self)
 
 
 def diagnose(

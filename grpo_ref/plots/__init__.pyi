@@ -5,6 +5,7 @@ from .answers import next_tokens as next_tokens
 from .attention import attention_figure as attention_figure
 from .attention import token_probabilities as token_probabilities
 from .covariance import covariance_figure as covariance_figure
+from .curves import curves_figure as curves_figure
 from .dynamics import dynamics_figure as dynamics_figure
 from .dynamics import plot_dynamics as plot_dynamics
 from .gradients import (

@@ -1,9 +1,12 @@
 """Style and save figures, with colours and line styles that survive printing in greyscale."""
 
-from collections.abc import Iterator
+import html
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -17,6 +20,10 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
 """Okabe and Ito's colours; each series also has its own line style, marker and hatch."""
+
+
+OF_PAGE = "#010203"
+"""Stands for the colour of a page's text, which SVG calls currentColor and matplotlib does not know."""
 
 
 @contextmanager
@@ -44,6 +51,27 @@ def as_svg(figure: Figure) -> bytes:
     with mpl.rc_context({"svg.hashsalt": "grpo-ref"}):
         figure.savefig(file, format="svg", metadata={"Date": None})
     return file.getvalue()
+
+
+def for_page(draw: Callable[[], Figure], name: str, alternative: str) -> str:
+    """Return a figure as an SVG element for a page of HTML. Its text has the colour of the page's text.
+
+    Args:
+      draw: draws the figure.
+      name: begins the identifiers in the element. Each element of a page needs its own name.
+      alternative: description of the figure, for readers who do not see it.
+    """
+    keys = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
+    look: dict[Any, str] = {"figure.facecolor": "none", "axes.facecolor": "none"} | dict.fromkeys(
+        keys, OF_PAGE
+    )
+    with mpl.rc_context(look):
+        svg = as_svg(draw()).decode()
+    svg = re.sub(r"(?s)^.*?<svg |<metadata>.*?</metadata>|<title>.*?</title>", "", svg)
+    svg = re.sub(r'\b(?:width|height)="[\d.]+pt"', "", svg, count=2)
+    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg).replace(OF_PAGE, "currentColor")
+    label = html.escape(alternative)
+    return f'<svg role="img" aria-label="{label}" style="width:100%;height:auto" {svg}'
 
 
 def grid(axis: Axes) -> None:

@@ -1,0 +1,81 @@
+"""Write a diagnosis, or another report in sections, as HTML with its figure."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from grpo_ref.diagnose.figure import events, panels
+from grpo_ref.diagnose.results import Results
+from grpo_ref.diagnose.statements import more
+from grpo_ref.diagnose.text import Section, heading, sections
+from grpo_ref.plots.curves import Event, Panel, curves_figure
+from grpo_ref.plots.style import for_page
+from grpo_ref.render.html_page import text, web_page
+
+WIDTH = 3.7
+"""Width of a panel in inches: its text is as large as that of the page on a phone."""
+MARKS = {"!": "broken", "~": "pattern", "=": "right"}
+"""Mark of a statement -> the word for it."""
+
+
+def page(diagnosis: Results) -> str:
+    """Return the report with its figure as a whole page of HTML, which loads nothing from elsewhere."""
+    return web_page(heading(diagnosis), body(diagnosis))
+
+
+def body(diagnosis: Results) -> str:
+    """Return the report with its figure as HTML, for a page or a notebook."""
+    return report(
+        heading(diagnosis),
+        list(sections(diagnosis)),
+        panels(diagnosis.log, diagnosis.facts),
+        events(diagnosis),
+    )
+
+
+def report(title: str, parts: Sequence[Section], drawn: Sequence[Panel], marked: Sequence[Event]) -> str:
+    """Return a report as HTML: the title, the sections and the figure before the last section.
+
+    Args:
+      title: its first line.
+      parts: its sections.
+      drawn: the panels of the figure.
+      marked: the events of the figure.
+    """
+    *first, last = parts
+    return "".join(
+        [f"<h1>{text(title)}</h1>\n", *map(_section, first), *_figure(drawn, marked), _section(last)]
+    )
+
+
+def _section(section: Section) -> str:
+    name = section.heading
+    lines = []
+    for entry in section.entries:
+        kind = f"<small>[{MARKS[entry.mark]}]</small> " if entry.mark in MARKS else ""
+        head = f"{kind}<strong>{text(entry.title)}</strong>" if kind else text(entry.title)
+        lines.append(
+            f"<li>{head}{''.join(f'<br>{text(line)}' for line in (*entry.lines, *more(entry.page)))}</li>\n"
+        )
+    return f"<h2>{text(name[:1].upper() + name[1:])}</h2>\n<ul>\n{''.join(lines)}</ul>\n"
+
+
+def _figure(drawn: Sequence[Panel], marked: Sequence[Event]) -> Iterator[str]:
+    """Yield each panel as a picture of its own, so that a phone can show them one below the other."""
+    if not drawn:
+        return
+    yield "<h2>Curves</h2>\n"
+    if marked:
+        lines = "".join(
+            f"<li value={event.tag}>step {event.step:,.0f}: {text(event.title)}"
+            f"{'' if event.is_certain else ' (dashed)'}</li>\n"
+            for event in marked
+        )
+        yield f"<p>The numbers above the curves are:</p>\n<ol>\n{lines}</ol>\n"
+    yield (
+        '<div style="display:grid;gap:1rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr))">\n'
+    )
+    for number, panel in enumerate(drawn):
+        draw = partial(curves_figure, [panel], marked, columns=1, width=WIDTH, lists_events=False)
+        name = panel.label.replace("\n", " ")
+        yield f'<figure style="margin:0">{for_page(draw, f"panel{number}", name)}</figure>\n'
+    yield "</div>\n"
