@@ -10,7 +10,7 @@ COMMANDS = {"render", "commands", "explain", "diagnose", "course", "lab", "web",
 ENTRY_POINTS = {
     "array_api_compat": {"arrays"},
     "cupy": {"arrays"},
-    "matplotlib": {"plots", "lab", "course"},
+    "matplotlib": {"plots", "lab", "course", "diagnose"},
     "scipy": {"lab"},
     "joblib": {"parallel"},
     "distributed": {"parallel"},

@@ -6,8 +6,8 @@ from functools import partial
 from grpo_ref.diagnose.figure import events, panels
 from grpo_ref.diagnose.results import Results
 from grpo_ref.diagnose.statements import more
-from grpo_ref.diagnose.text import Section, heading, sections
-from grpo_ref.plots.curves import Event, Panel, curves_figure
+from grpo_ref.diagnose.text import Section, heading, sections, summary
+from grpo_ref.plots.curves import Event, Panel, curves_figure, how_drawn
 from grpo_ref.plots.style import for_page
 from grpo_ref.render.html_page import text, web_page
 
@@ -26,24 +26,29 @@ def body(diagnosis: Results) -> str:
     """Return the report with its figure as HTML, for a page or a notebook."""
     return report(
         heading(diagnosis),
+        summary(diagnosis),
         list(sections(diagnosis)),
         panels(diagnosis.log, diagnosis.facts),
         events(diagnosis),
     )
 
 
-def report(title: str, parts: Sequence[Section], drawn: Sequence[Panel], marked: Sequence[Event]) -> str:
+def report(
+    title: str, first_line: str, parts: Sequence[Section], drawn: Sequence[Panel], marked: Sequence[Event]
+) -> str:
     """Return a report as HTML: the title, the sections and the figure before the last section.
 
     Args:
-      title: its first line.
+      title: the heading.
+      first_line: a sentence below the heading, or "".
       parts: its sections.
       drawn: the panels of the figure.
       marked: the events of the figure.
     """
     *first, last = parts
+    opening = f"<p>{text(first_line)}</p>\n" if first_line else ""
     return "".join(
-        [f"<h1>{text(title)}</h1>\n", *map(_section, first), *_figure(drawn, marked), _section(last)]
+        [f"<h1>{text(title)}</h1>\n", opening, *map(_section, first), *_figure(drawn, marked), _section(last)]
     )
 
 
@@ -64,6 +69,8 @@ def _figure(drawn: Sequence[Panel], marked: Sequence[Event]) -> Iterator[str]:
     if not drawn:
         return
     yield "<h2>Curves</h2>\n"
+    how = how_drawn(drawn)
+    yield f"<p>{text(how[:1].upper() + how[1:])}.</p>\n" if how else ""
     if marked:
         lines = "".join(
             f"<li value={event.tag}>step {event.step:,.0f}: {text(event.title)}"
@@ -75,7 +82,7 @@ def _figure(drawn: Sequence[Panel], marked: Sequence[Event]) -> Iterator[str]:
         '<div style="display:grid;gap:1rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr))">\n'
     )
     for number, panel in enumerate(drawn):
-        draw = partial(curves_figure, [panel], marked, columns=1, width=WIDTH, lists_events=False)
+        draw = partial(curves_figure, [panel], marked, columns=1, width=WIDTH, is_explained=False)
         name = panel.label.replace("\n", " ")
         yield f'<figure style="margin:0">{for_page(draw, f"panel{number}", name)}</figure>\n'
     yield "</div>\n"

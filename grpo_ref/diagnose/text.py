@@ -76,6 +76,15 @@ def heading(diagnosis: Results) -> str:
     return f"{log.title} log, {rows}, steps {first} to {last}{against}"
 
 
+def summary(diagnosis: Results) -> str:
+    """Return the sentence that nothing is broken; "" if something is."""
+    if diagnosis.contradicted or diagnosis.violations or diagnosis.patterns:
+        return ""
+    has_tested = sum(diagnosis.tested.counts.values())
+    tested = "Nothing is broken" if has_tested else "No exact relation could be tested"
+    return f"{tested}, and no pattern was found."
+
+
 def text(diagnosis: Results, in_full: int | None = IN_FULL) -> str:
     """Return a report as plain text.
 
@@ -84,13 +93,8 @@ def text(diagnosis: Results, in_full: int | None = IN_FULL) -> str:
       in_full: number of contradictions, violations and patterns that are given with their evidence; None for all.
     """
     lines = [heading(diagnosis)]
-    if not (diagnosis.contradicted or diagnosis.violations or diagnosis.patterns):
-        tested = (
-            "Nothing is broken"
-            if sum(diagnosis.tested.counts.values())
-            else "No exact relation could be tested"
-        )
-        lines += ["", f"{tested}, and no pattern was found."]
+    if summary(diagnosis):
+        lines += ["", summary(diagnosis)]
     for section in sections(diagnosis, in_full):
         lines += ["", section.heading]
         for entry in section.entries:

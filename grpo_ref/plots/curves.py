@@ -95,7 +95,7 @@ def curves_figure(
     title: str = "",
     columns: int = 2,
     width: float = 7.2,
-    lists_events: bool = True,
+    is_explained: bool = True,
 ) -> Figure:
     """Draw logged curves, one panel for each quantity, with events marked at their steps.
 
@@ -108,7 +108,7 @@ def curves_figure(
       title: text above the figure.
       columns: panels beside each other.
       width: of the figure, in inches.
-      lists_events: true if the events are listed below the figure.
+      is_explained: true if the figure says how it is drawn, and lists the events below.
 
     Returns:
       The figure. Each panel has its own axis of steps, so that it can be read alone.
@@ -120,13 +120,15 @@ def curves_figure(
         raise ValueError("expected at least one curve to draw")
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
-    listed = events if lists_events else ()
+    listed = events if is_explained else ()
     legends = sum(
         max((len(panel.curves) for panel in panels[row * columns : (row + 1) * columns]), default=0)
         for row in range(rows)
     )
     with figure_style():
-        figure = new_figure(width, 1.95 * rows + 0.12 * legends + 0.17 * len(listed[:MOST_EVENTS]) + 0.4)
+        figure = new_figure(
+            width, 1.95 * rows + 0.12 * legends + 0.17 * len(listed[:MOST_EVENTS]) + 0.4 * is_explained
+        )
         axes = figure.subplots(rows, columns, squeeze=False).reshape(-1)
         limits = _limits(panels, events)
         for axis, panel in zip_longest(axes, panels):
@@ -135,8 +137,8 @@ def curves_figure(
                 continue
             _draw_panel(axis, panel, limits)
             _mark(axis, events, limits)
-        shown = _how_drawn(panels)
-        above = "\n".join(_plain(line) for line in (title, shown) if line)
+        lines = (title, how_drawn(panels)) if is_explained else (title,)
+        above = "\n".join(_plain(line) for line in lines if line)
         if above:
             figure.suptitle(above, x=0.01, ha="left", fontsize=8)
         if listed:
@@ -180,8 +182,8 @@ def _draw_panel(axis: Axes, panel: Panel, limits: tuple[float, float]) -> None:
     grid(axis)
     if len(numbers) > 1 and np.ptp(numbers) == 0.0:
         why = f"\n({panel.note})" if panel.note and numbers[0] == 0.0 else ""
-        words = f"always {numbers[0]:.4g}{why}"
-        axis.text(0.5, 0.6, words, transform=axis.transAxes, ha="center", fontsize=7.5, alpha=0.75)
+        constant = f"always {numbers[0]:.4g}{why}"
+        axis.text(0.5, 0.6, constant, transform=axis.transAxes, ha="center", fontsize=7.5, alpha=0.75)
         axis.set_yticks([float(numbers[0])])
         axis.set_ylim(
             numbers[0] - max(0.5 * abs(numbers[0]), 1e-6), numbers[0] + max(0.5 * abs(numbers[0]), 1e-6)
@@ -332,12 +334,12 @@ def _line(event: Event) -> Any:
 
 def _list_events(figure: Figure, events: Sequence[Event], width: float) -> None:
     shown = events[: MOST_EVENTS if len(events) <= MOST_EVENTS else MOST_EVENTS - 1]
-    room = int(15.5 * width)
+    most = int(15.5 * width)
     lines = [
         Line2D([], [], color=mpl.rcParams["text.color"], alpha=0.7, linestyle=_line(event)) for event in shown
     ]
     texts = [
-        _plain(_shortened(f"{event.tag}  step {event.step:,.0f}: {event.title}", room)) for event in shown
+        _plain(_shortened(f"{event.tag}  step {event.step:,.0f}: {event.title}", most)) for event in shown
     ]
     if len(shown) < len(events):
         lines.append(Line2D([], [], linestyle="none"))
@@ -347,7 +349,7 @@ def _list_events(figure: Figure, events: Sequence[Event], width: float) -> None:
     )
 
 
-def _how_drawn(panels: Sequence[Panel]) -> str:
+def how_drawn(panels: Sequence[Panel]) -> str:
     """Return how curves of many rows are drawn; "" if none has many."""
     most = max((len(curve.steps) for panel in panels for curve in panel.curves), default=0)
     if most <= MOST_POINTS:

@@ -25,6 +25,9 @@ HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
 OF_PAGE = "#010203"
 """Stands for the colour of a page's text, which SVG calls currentColor and matplotlib does not know."""
 
+ON_DARK = "#56B4E9"
+"""Replaces the first colour on a dark page."""
+
 
 @contextmanager
 def figure_style() -> Iterator[None]:
@@ -70,6 +73,13 @@ def for_page(draw: Callable[[], Figure], name: str, alternative: str) -> str:
     svg = re.sub(r"(?s)^.*?<svg |<metadata>.*?</metadata>|<title>.*?</title>", "", svg)
     svg = re.sub(r'\b(?:width|height)="[\d.]+pt"', "", svg, count=2)
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg).replace(OF_PAGE, "currentColor")
+    # browsers that do not know light-dark() keep the first of the two colours
+    svg = re.sub(
+        rf"(stroke|fill): {COLOURS[0]}",
+        rf"\g<0>; \1: light-dark({COLOURS[0]}, {ON_DARK})",
+        svg,
+        flags=re.IGNORECASE,
+    )
     label = html.escape(alternative)
     return f'<svg role="img" aria-label="{label}" style="width:100%;height:auto" {svg}'
 
