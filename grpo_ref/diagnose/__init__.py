@@ -5,6 +5,7 @@
 | module | job |
 |---|---|
 | formats | read the records of a file, whatever trainer wrote it |
+| lines | read the records of a text line by line |
 | log | look up the quantity of each metric, and join the records of a step |
 | configuration | take the facts of a run from its launch file |
 | facts | find the facts that the log itself shows, and compare them with the configuration |

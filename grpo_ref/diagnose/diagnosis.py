@@ -1,8 +1,7 @@
 """`grpo_ref.diagnose`: report what happened in a training run, from its log and its configuration."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,8 @@ from grpo_ref.diagnose.facts import (
     from_log,
     joined,
 )
-from grpo_ref.diagnose.formats import Record, numbers, precision, records_of_file
+from grpo_ref.diagnose.formats import records_of_file
+from grpo_ref.diagnose.lines import Record, numbers
 from grpo_ref.diagnose.log import Log, log_of
 from grpo_ref.diagnose.patterns import patterns
 from grpo_ref.diagnose.relations import apply_relations
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 
 EXPLAINED = {"dead": ("R12",), "nothing_learned": ("R12", "R29")}
 """Patterns that a violation explains: name -> codes."""
-ONE_BATCH_PER_ROW = ("verl", "slime")
+ONE_BATCH_PER_ROW = ("verl", "slime", "minimind")
 """Trainers that log one row for each generation batch."""
-MOST_READ = 2_000
-"""Number of records from which the precision of the numbers is taken."""
+
+
+class UnreadableError(ValueError):
+    """Raised if a log cannot be read. The message names the file."""
 
 
 class Diagnosis(Results):
@@ -118,22 +120,20 @@ def read_log(
         items = list(log)
         paths = [Path(item) for item in items if isinstance(item, (str, PathLike))]
         if not paths:
-            rows = [numbers(item) for item in items if isinstance(item, Mapping)]
-            return _precise(log_of(rows, trainer), rows)
-    records: list[Record] = []
+            return log_of((numbers(item) for item in items if isinstance(item, Mapping)), trainer)
+    try:
+        return log_of(_records(paths), trainer)
+    except UnreadableError:
+        raise
+    except ValueError as error:
+        raise UnreadableError(f"{', '.join(map(str, paths))}: {error}") from error
+
+
+def _records(paths: Sequence[Path]) -> Iterator[Record]:
     for path in paths:
         try:
-            records += records_of_file(path)
+            yield from records_of_file(path)
         except OSError as error:
-            raise ValueError(f"{path}: it cannot be read: {error.strerror}") from error
+            raise UnreadableError(f"{path}: it cannot be read: {error.strerror}") from error
         except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error
-    try:
-        return _precise(log_of(records, trainer), records)
-    except ValueError as error:
-        raise ValueError(f"{', '.join(map(str, paths))}: {error}") from error
-
-
-def _precise(log: Log, records: Sequence[Record]) -> Log:
-    digits, loss_digits = precision(islice(records, MOST_READ))
-    return replace(log, digits=digits, loss_digits=loss_digits)
+            raise UnreadableError(f"{path}: {error}") from error

@@ -3,20 +3,34 @@
 A trainer's name for a metric is looked up in `metrics.toml`. Names that are not there are kept apart and never guessed.
 """
 
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 METRICS = Path(__file__).with_name("metrics.toml")
-STEPS = ("step", "rollout_id", "global_step", "training/global_step", "_step", "Step")
+STEPS = (
+    "step",
+    "rollout_id",
+    "training_step",
+    "global_step",
+    "training/global_step",
+    "trainer/global_step",
+    "_step",
+    "Step",
+)
 """Names of the step in a row, the first that is present counts."""
 OF_EVALUATION = re.compile(r"(eval|val|test)([_/-].*|)|.*/val[_/-].*")
 SUMMARY = "train_runtime"
 """A metric of the row that the Hugging Face trainer writes at the end of a run."""
+MOST_NAMES = 10_000
+"""Largest number of names of metrics of a log."""
+MOST_READ = 2_000
+"""Number of rows from which the precision of the numbers is taken."""
 
 
 class Quantity(NamedTuple):
@@ -41,8 +55,9 @@ class Names:
       trainer: name of the trainer, a key of `metrics.toml`.
       title: its name in sentences.
       tells: metrics that only this trainer logs.
-      plain: name -> quantity.
+      plain: name -> quantity, with a minus sign if the trainer logs it with the other sign.
       patterns: patterns of names, each with its quantity. A group `name` in a pattern is the name of a reward function.
+      decimals: number of decimals in its console; None if they vary.
     """
 
     trainer: str
@@ -50,9 +65,13 @@ class Names:
     tells: frozenset[str]
     plain: Mapping[str, str]
     patterns: tuple[tuple[re.Pattern[str], str], ...]
+    decimals: int | None = None
 
     def quantity(self, metric: str) -> str | None:
-        """Return the quantity of a metric, "component.mean/NAME" for a reward function; None if it is unknown."""
+        """Return the quantity of a metric, "component.mean/NAME" for a reward function; None if it is unknown.
+
+        A minus sign before it means that the trainer logs the quantity with the other sign.
+        """
         if metric in self.plain:
             return self.plain[metric]
         for pattern, quantity in self.patterns:
@@ -91,7 +110,7 @@ class Log:
       unknown: metrics without a definition -> number of rows that have them.
       digits: relative precision of the numbers as they were printed.
       loss_digits: absolute precision of the loss. Transformers 4 rounds it to 4 decimals.
-      notes: remarks on how the log was read, in whole sentences.
+      rounding: absolute precision of all numbers, if they are from a console with few decimals; 0 otherwise.
     """
 
     trainer: str
@@ -100,7 +119,7 @@ class Log:
     unknown: Mapping[str, int] = field(default_factory=dict)
     digits: float = 1e-6
     loss_digits: float = 1e-6
-    notes: tuple[str, ...] = ()
+    rounding: float = 0.0
 
     def column(self, quantity: str) -> list[tuple[int, float]]:
         """Return the steps and values of the rows that have a quantity."""
@@ -142,7 +161,15 @@ def _names(trainer: str, table: Mapping[str, Any], data: Mapping[str, Any]) -> N
         frozenset(table["tells"]),
         {name: quantity for name, quantity in metrics.items() if name not in patterns},
         tuple((re.compile(name), quantity) for name, quantity in patterns.items()),
+        table.get("decimals"),
     )
+
+
+@lru_cache(MOST_NAMES)
+def _is_known(metric: str) -> bool:
+    """Return true if some trainer logs a metric."""
+    names = (metric, metric.removeprefix("train/"))
+    return metric in STEPS or any(each.quantity(name) for each in trainers().values() for name in names)
 
 
 def trainer_of(metrics: Iterable[str]) -> str:
@@ -159,6 +186,8 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     Rows of an evaluation and the summary at the end of a run are skipped. Records with the same step are joined. If a
     step is repeated, as after a restart, the last values count.
 
+    The records are read one by one, and only metrics that some trainer logs are kept.
+
     Args:
       records: one mapping from name to number per record.
       trainer: name of the trainer. Default: found from the names.
@@ -170,38 +199,79 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     >>> log.title, log.rows[0].values, dict(log.unknown)
     ('TRL', {'reward': 0.5, 'reward_std': 0.2}, {'color': 1})
     """
-    kept = [dict(record) for record in records]
-    kept = [record for record in kept if record and not _is_of_evaluation(record)]
-    trainer = trainer or trainer_of(name for record in kept for name in record)
+    kept: list[Mapping[str, float]] = []
+    counts: dict[str, int] = {}  # name -> number of records
+    for record in records:
+        if not record or _is_of_evaluation(record):
+            continue
+        for name in record:
+            if name in counts or len(counts) < MOST_NAMES:
+                counts[name] = counts.get(name, 0) + 1
+        kept.append({name: value for name, value in record.items() if _is_known(name)})
+    trainer = trainer or trainer_of(counts)
     names = trainers().get(trainer, trainers()["trl"])
+    prefix = "train/" if trainer in ("trl", "ms_swift") else ""
+    quantity_of = {name: names.quantity(name.removeprefix(prefix)) for name in counts}
     rows: dict[int, dict[str, float]] = {}
-    unknown: dict[str, int] = {}
     counted = 0
     for record in kept:
-        step = next((int(record[name]) for name in STEPS if name in record), None)
-        values: dict[str, float] = {}
-        for metric, value in record.items():
-            short = metric.removeprefix("train/") if trainer in ("trl", "ms_swift") else metric
-            quantity = names.quantity(short)
-            if quantity is not None:
-                values[quantity] = value
-            elif metric not in (*STEPS, "epoch"):
-                unknown[metric] = unknown.get(metric, 0) + 1
-        if not values:
-            continue
-        counted += 1
-        rows.setdefault(counted if step is None else step, {}).update(values)
+        step = next((record[name] for name in STEPS if name in record), math.nan)
+        values = {
+            quantity.removeprefix("-"): -value if quantity.startswith("-") else value
+            for name, value in record.items()
+            if (quantity := quantity_of.get(name)) is not None
+        }
+        if values:
+            counted += 1
+            rows.setdefault(int(step) if math.isfinite(step) else counted, {}).update(values)
     if not rows:
         raise ValueError("no metric of a known trainer is in this log")
-    return Log(trainer, names.title, [Row(step, rows[step]) for step in sorted(rows)], unknown)
+    ordered = [Row(step, rows[step]) for step in sorted(rows)]
+    unknown = {
+        name: count
+        for name, count in counts.items()
+        if quantity_of[name] is None and name not in (*STEPS, "epoch")
+    }
+    read = [row.values for row in ordered[:MOST_READ]]
+    digits, loss_digits = precision(read)
+    return Log(trainer, names.title, ordered, unknown, digits, loss_digits, rounding(read, names.decimals))
+
+
+def precision(rows: Iterable[Mapping[str, float]]) -> tuple[float, float]:
+    """Return the relative precision of the numbers, and the absolute precision of the loss, as they were printed.
+
+    Numbers with at most four significant digits are taken to be rounded to four; a loss with at most four decimals is
+    taken to be rounded to four decimals, as Transformers 4 does.
+
+    >>> precision([{"loss": 0.0123, "kl": 0.00012345678}, {"loss": -0.5, "kl": 0.33333333}])
+    (1e-06, 5.1e-05)
+    """
+    others: list[float] = []
+    losses: list[float] = []
+    for row in rows:
+        losses += [value for name, value in row.items() if name == "loss" and math.isfinite(value)]
+        others += [row[name] for name in ("kl", "entropy", "reward_std", "grad_norm") if name in row]
+    others = [value for value in others if math.isfinite(value) and value]
+    is_short = len(others) >= 4 and all(float(f"{value:.3e}") == value for value in others)
+    is_rounded = len(losses) >= 2 and all(round(value, 4) == value for value in losses)
+    return (5e-4 if is_short else 1e-6), (5.1e-5 if is_rounded else 1e-6)
+
+
+def rounding(rows: Iterable[Mapping[str, float]], decimals: int | None) -> float:
+    """Return half a unit of the last decimal of a trainer's console, or 0 if some number has more decimals.
+
+    Consoles print very small numbers with an exponent, so only numbers of at least 0.01 tell.
+
+    >>> rounding([{"score.mean": 0.52, "learning_rate": 1e-6}], 2), rounding([{"score.mean": 0.5234}], 2)
+    (0.005, 0.0)
+    """
+    if decimals is None:
+        return 0.0
+    seen = [value for row in rows for value in row.values() if 0.01 <= abs(value) < 1e4]
+    return 0.5 * 10.0**-decimals if all(round(value, decimals) == value for value in seen) else 0.0
 
 
 def _is_of_evaluation(record: Mapping[str, float]) -> bool:
     """Return true for a row of an evaluation, or the summary of a run."""
     metrics = [name for name in record if name not in (*STEPS, "epoch")]
     return SUMMARY in record or (bool(metrics) and all(OF_EVALUATION.fullmatch(name) for name in metrics))
-
-
-def with_precision(log: Log, digits: float, loss_digits: float) -> Log:
-    """Return the log with the precision of its numbers."""
-    return replace(log, digits=digits, loss_digits=loss_digits)

@@ -20,6 +20,8 @@ CLIPS = ("clip", "clip_low", "clip_high", "dual_clip")
 SHARES = (*CLIPS, "truncated", "dead_share", "aborted", "sampler.capped")
 BOUNDARY = 1e-9
 """Absolute rounding that every comparison allows."""
+ROUNDINGS = 10.0
+"""Number of roundings of a console that every comparison allows, as a relation multiplies and adds numbers."""
 FEWEST_OF_SCORES = 5
 """Fewest rows in which scores and advantages are compared."""
 MOST_ROWS = 20_000
@@ -782,7 +784,12 @@ def apply_relations(log: Log, facts: Facts) -> Tested:
             skipped[relation.statement] = tuple(lacking)
             continue
         bounds = [
-            (row.step, bound._replace(slack=bound.slack + log.digits * _size(bound) + BOUNDARY))
+            (
+                row.step,
+                bound._replace(
+                    slack=bound.slack + log.digits * _size(bound) + ROUNDINGS * log.rounding + BOUNDARY
+                ),
+            )
             for row in rows
             if _has(row, relation)
             for bound in relation.test(row, facts, log)

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grpo_ref.diagnose.formats import precision, records_of_file, records_of_lines
+from grpo_ref.diagnose.formats import records_of_file
+from grpo_ref.diagnose.lines import records_of_lines
+from grpo_ref.diagnose.log import precision
 
 # name -> lines, records
 SAMPLES = {
@@ -76,6 +78,70 @@ SAMPLES = {
             {"step": 1.0, "rollout/raw_reward": 0.1, "rollout/x": 1.0},
         ],
     ),
+    "a line of MiniMind": (
+        "Epoch:[2/3](4/500), Reward: -1.5, KL_ref: -0.0010, Actor Loss: 0.0065, Learning Rate: 0.00000030\n"
+        "Epoch: 1, Step: 7/500, Actor Loss: 0.25, Reward: 0.5, LR: 3.00e-07\n"
+        "Epoch:[1/3](4/500), loss: 2.0, lr: 0.1\n",  # of its supervised training
+        [
+            {"step": 504.0, "Reward": -1.5, "KL_ref": -0.001, "Actor Loss": 0.0065, "Learning Rate": 3e-7},
+            {"step": 7.0, "Actor Loss": 0.25, "Reward": 0.5, "LR": 3e-7},
+        ],
+    ),
+    "a step of SkyRL, behind the prefix of Ray": (
+        "(skyrl_entrypoint pid=7) 2026-01-01 | INFO | tracking:log:100 - Step 4: \n"
+        "(skyrl_entrypoint pid=7) {'generate/avg_num_tokens': '512.5000',\n"
+        "(skyrl_entrypoint pid=7)  'policy/final_loss': '-0.0125',\n"
+        "(skyrl_entrypoint pid=7)  'trainer/global_step': 4}\n",
+        [{"generate/avg_num_tokens": 512.5, "policy/final_loss": -0.0125, "trainer/global_step": 4.0}],
+    ),
+    "a table of RLinf": (
+        "╭──────────╮\n├──── Metric Table ────┤\n│ Global Step:    3/100 │ Progress: ██░░ │   3.0% │\n"
+        "├──── Rollout ────┤\n│      │\n│advantages_max=2.795   │advantages_mean=-6.58e-08   │      │\n"
+        "├──── Training/Actor ────┤\n│actor/clip_fraction=0.0   │actor/a_very_long_name_of_a_met…│      │\n"
+        "╰───╯\n",
+        [
+            {"step": 3.0, "rollout/advantages_max": 2.795, "rollout/advantages_mean": -6.58e-08},
+            {"step": 3.0, "train/actor/clip_fraction": 0.0},
+        ],
+    ),
+    "a table of AReaL": (
+        "Epoch 1/10 Step 3/50 Train step 3/500 done.\n╒═════╤════╕\n"
+        "│ ppo_actor/task_reward/avg │ 5.2500e-01 │ ppo_actor/update/lr │ 1.0000e-06 │\n├─────┼────┤\n"
+        "│ ppo_actor/advantages/avg │ -1.0000e-02 │ │ │\n╘═════╧════╛\n",
+        [
+            {"step": 3.0, "ppo_actor/task_reward/avg": 0.525, "ppo_actor/update/lr": 1e-06},
+            {"step": 3.0, "ppo_actor/advantages/avg": -0.01},
+        ],
+    ),
+    "a panel of Open Instruct": (
+        "╭───────── Metrics ─────────╮\n"
+        "│  loss   kl_avg: 0.00 | policy_avg: -0.01 | total_avg: 2.00e-07               │\n"
+        "│  other  episode: 512 | training_step: 4 | epoch: 0.01 | scores:              │\n"
+        "│         0.52 | real_batch_size_ratio: 0.75 | lr: 1.00e-06                    │\n"
+        "│  val    sequence_lengths: 512.30 | stop_rate: 0.93                           │\n╰─────╯\n",
+        [
+            {
+                "loss/kl_avg": 0.0,
+                "loss/policy_avg": -0.01,
+                "loss/total_avg": 2e-07,
+                "episode": 512.0,
+                "training_step": 4.0,
+                "epoch": 0.01,
+                "scores": 0.52,
+                "real_batch_size_ratio": 0.75,
+                "lr": 1e-06,
+                "val/sequence_lengths": 512.3,
+                "val/stop_rate": 0.93,
+            }
+        ],
+    ),
+    "a table of which the beginning is missing": (
+        "├──── Environment ────┤\n│reward=0.5   │success_once=0.25   │      │\n│return=1.0 │      │      │\n",
+        [
+            {"step": 1.0, "env/reward": 0.5, "env/success_once": 0.25},
+            {"step": 1.0, "env/return": 1.0},
+        ],
+    ),
     "JSON Lines": (
         '{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.25}\n',
         [{"step": 1.0, "loss": 0.5}, {"step": 2.0, "loss": 0.25}],
@@ -124,8 +190,8 @@ def test_the_files_of_a_run_are_read_by_their_ending(tmp_path):
     assert list(records_of_file(state)) == rows
     assert list(records_of_file(table)) == rows
     assert list(records_of_file(notebook)) == [
-        {"step": 1.0, "loss": 0.5, "rewards/f": 0.25},
-        {"step": 2.0, "loss": 0.25},
+        {"Step": 1.0, "Training Loss": 0.5, "rewards/f": 0.25},
+        {"Step": 2.0, "Training Loss": 0.25},
     ]
 
 
@@ -135,7 +201,7 @@ def test_the_precision_is_that_of_the_printed_numbers():
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.text(alphabet="{}'\":,step 1.-e\n(nan)[]loss", max_size=300))
+@given(st.text(alphabet="{}'\":,step 1.-e\n(nan)[]loss│├─┤╭╰=|", max_size=300))
 def test_any_text_is_read_or_has_no_records(text):
     for record in records_of_lines(text.splitlines(keepends=True)):
         assert all(isinstance(value, float) for value in record.values())

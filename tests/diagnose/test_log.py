@@ -8,8 +8,18 @@ from grpo_ref.diagnose.log import log_of, quantities, trainer_of, trainers
 def test_every_metric_has_a_quantity_with_a_meaning():
     for names in trainers().values():
         for quantity in [*names.plain.values(), *(each for _, each in names.patterns)]:
-            assert quantity in quantities()
-            assert quantities()[quantity].about.endswith(".")
+            assert quantities()[quantity.removeprefix("-")].about.endswith(".")
+
+
+def test_no_other_trainer_logs_the_names_that_tell_a_trainer():
+    for trainer, names in trainers().items():
+        for metric in names.tells:
+            others = [
+                other
+                for other, each in trainers().items()
+                if each.quantity(metric) and other != trainer and {trainer, other} != {"trl", "ms_swift"}
+            ]
+            assert not others, metric
 
 
 @pytest.mark.parametrize(
@@ -27,6 +37,15 @@ def test_every_metric_has_a_quantity_with_a_meaning():
         ("openrlhf", "reward", None),
         ("nemo_rl", "Generation KL Error", None),
         ("prime_rl", "Mismatch KL", "sampler.k3"),
+        ("minimind", "KL_ref", "-kl.k1"),
+        ("open_instruct", "objective/kl0_avg", "kl.k1"),
+        ("open_instruct", "objective/kl2_avg", None),
+        ("skyrl", "policy/policy_kl", "kl"),
+        ("areal", "ppo_actor/update/approx_kl/avg", "-old_kl"),
+        ("areal", "grpo_actor/approx_kl/avg", "-old_kl"),
+        ("rlinf", "actor/training/actor/approx_kl", "old_kl"),
+        ("rlinf", "train/actor/approx_kl", "old_kl"),
+        ("rlinf", "train/actor/total_loss", None),
     ],
 )
 def test_a_metric_is_looked_up(trainer, metric, quantity):
@@ -40,6 +59,12 @@ def test_the_trainer_is_found_from_the_names():
     assert trainer_of(["policy_loss", "actor_lr", "kl"]) == "openrlhf"
     assert trainer_of(["Loss", "Avg Reward"]) == "nemo_rl"
     assert trainer_of(["Reward", "Seq. Length", "Max. Off-Policy Level"]) == "prime_rl"
+    assert trainer_of(["Reward", "KL_ref", "Adv Std", "Actor Loss", "Learning Rate"]) == "minimind"
+    assert trainer_of(["policy_loss", "reward", "kl_ref"]) == "minimind"
+    assert trainer_of(["scores", "loss/policy_avg", "val/stop_rate"]) == "open_instruct"
+    assert trainer_of(["reward/avg_raw_reward", "policy/final_loss"]) == "skyrl"
+    assert trainer_of(["ppo_actor/task_reward/avg", "timeperf/rollout"]) == "areal"
+    assert trainer_of(["train/actor/policy_loss", "rollout/rewards", "env/reward"]) == "rlinf"
     assert trainer_of(["loss"]) == ""
 
 
@@ -70,6 +95,18 @@ def test_an_unknown_metric_is_listed_and_not_guessed():
     log = log_of([{"step": 1, "reward": 0.5, "my_kl": 3.0}, {"step": 2, "reward": 0.5, "my_kl": 3.0}], "trl")
     assert dict(log.unknown) == {"my_kl": 2}
     assert "kl" not in log.rows[0].values
+
+
+def test_a_quantity_is_read_with_its_sign():
+    log = log_of([{"ppo_actor/update/approx_kl/avg": -0.25, "ppo_actor/task_reward/avg": 0.5}])
+    assert dict(log.rows[0].values) == {"old_kl": 0.25, "score.mean": 0.5}
+
+
+def test_the_rounding_of_a_console_is_seen():
+    printed = {"scores": 0.52, "val/advantages_max": 1.73, "val/stop_rate": 0.9, "lr": 1e-6}
+    assert log_of([printed]).rounding == 0.005
+    assert log_of([{**printed, "val/advantages_max": 1.7320508}]).rounding == 0.0
+    assert log_of([{"reward": 0.5, "reward_std": 0.1}]).rounding == 0.0  # TRL prints all digits
 
 
 def test_a_log_without_a_known_metric_is_refused():
