@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from grpo_ref.advantages import group_normalized
+from grpo_ref.advantages import batch_normalized, batch_scaled, group_normalized
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.diagnose.facts import FIXED_LENGTH, SEQUENCE_MEAN, TOKEN_MEAN, Average, Facts
 from grpo_ref.explain.dialect import COMPLETIONS
@@ -16,6 +16,8 @@ AVERAGES: dict[Any, Average] = {
     fixed_length: FIXED_LENGTH,
 }
 """The averages of the loss that the relations know."""
+OF_BATCH = (batch_normalized, batch_scaled)
+"""Advantages that are divided by the std of the batch."""
 OF_TRL = ("trl", "unsloth", "ms_swift")
 """Trainers with TRL's keys for steps and batches."""
 ENVIRONMENT = "env."
@@ -47,6 +49,7 @@ def facts_of(report: Report) -> Facts:
         budget=next((int(value) for name in BUDGETS if isinstance(value := _key(report, name), int)), None),
         weights=_weights(report),
         standardized=None if "advantage" in doubted else is_standardized,
+        divided_by_batch=None if "advantage" in doubted else advantage.kernel in OF_BATCH,
         kl_in_reward=None if "advantage" in doubted else has_kl_in_reward,
         loss_scale=None if report.dialect.name == "verl" else 1.0,
         whole_vocabulary=_samples_whole_vocabulary(report),
@@ -134,13 +137,15 @@ def _is_on_policy(report: Report) -> bool | None:
     return None if updates is None else updates <= 1
 
 
-def _weights(report: Report) -> dict[str, float]:
-    """Return the weight of each reward function, if names and weights are known."""
+def _weights(report: Report) -> dict[str, float] | None:
+    """Return the weight of each reward function; none if all are 1; None if they are unknown."""
     names, weights = _setting(report, "rewards"), _setting(report, "weights")
+    if weights is None:
+        return None if report.launch.missing else {}
     if not (
         isinstance(names, (list, tuple)) and isinstance(weights, (list, tuple)) and len(names) == len(weights)
     ):
-        return {}
+        return None
     return {str(name): float(weight) for name, weight in zip(names, weights, strict=True)}
 
 

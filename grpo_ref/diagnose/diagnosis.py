@@ -14,6 +14,7 @@ from grpo_ref.diagnose.facts import (
     beyond_budget,
     binary_components,
     from_log,
+    has_rows_for_weights,
     joined,
 )
 from grpo_ref.diagnose.formats import records_of_file
@@ -77,7 +78,7 @@ def diagnose(
       ValueError: if a file cannot be read or has no metric of a known trainer, or if the configuration cannot be read.
 
     >>> rows = [{"step": 1, "reward": 0.5, "rewards/f/mean": 0.25, "rewards/f/std": 0.5, "reward_std": 0.1}]
-    >>> diagnosis = diagnose(rows)
+    >>> diagnosis = diagnose(rows, explain("num_generations=8", trainer="trl"))
     >>> [violation.code for violation in diagnosis.violations]
     ['R1']
     >>> diagnosis.violations[0].formula
@@ -94,9 +95,9 @@ def diagnosis_of(log: Log, report: Report | None = None) -> Diagnosis:
     window = 1 if given.window is None and log.trainer in ONE_BATCH_PER_ROW else given.window
     given = replace(given, binary=given.binary | binary_components(log), window=window)
     shown = from_log(log)
-    if report is not None:  # its weights count, those of 1 by default too
-        shown = [fact for fact in shown if fact.name != "weights"]
     facts, contradicted = joined(given, shown)
+    if facts.weights is None and has_rows_for_weights(log):  # no weights give the reward, those of 1 neither
+        facts = replace(facts, weights={})
     contradicted += beyond_budget(log, given.budget)
     if averages_batches(log):
         facts = replace(facts, window=None if facts.window == 1 else facts.window)

@@ -6,7 +6,7 @@ facts that it assumes are known.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -37,10 +37,12 @@ class Facts:
       average: the average of the loss over tokens, of the whole generation batch.
       on_policy: true if each batch is used for one step, so that every ratio is 1.
       budget: the largest number of tokens of a completion.
-      weights: weight of each reward function; 1 for those that are missing.
+      weights: weight of each reward function; 1 for those that are missing. None if the weights are unknown.
       binary: the reward functions that give only 0 and 1.
       reward_std: "within" if `reward_std` is the mean over groups, "pooled" if it is over all completions.
       standardized: true if advantages are divided by the std of their group, with the divisor G - 1.
+      divided_by_batch: true if advantages are divided by the std of the batch. TRL's share of groups with equal rewards is then
+        1 if all rewards of the batch are equal, and 0 otherwise.
       kl_in_reward: true if the KL is subtracted from the rewards.
       loss_scale: the factor of the logged policy loss; None if it is unknown.
       vocabulary: number of tokens of the vocabulary.
@@ -56,10 +58,11 @@ class Facts:
     average: Average | None = None
     on_policy: bool | None = None
     budget: int | None = None
-    weights: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, float] | None = None
     binary: frozenset[str] = frozenset()
     reward_std: Literal["within", "pooled"] | None = None
     standardized: bool | None = None
+    divided_by_batch: bool | None = None
     kl_in_reward: bool | None = None
     loss_scale: float | None = 1.0
     vocabulary: int | None = None
@@ -315,6 +318,11 @@ def averages_batches(log: Log) -> bool:
     )
 
 
+def has_rows_for_weights(log: Log) -> bool:
+    """Return true if the rows are enough to say whether any weights of the reward functions give the reward."""
+    return 0 < 2 * len(log.components) < len(log.rows)
+
+
 def joined(given: Facts, shown: list[Shown]) -> tuple[Facts, list[Shown]]:
     """Return the facts of a configuration, completed by those of the log, and the facts on which the two disagree.
 
@@ -324,9 +332,9 @@ def joined(given: Facts, shown: list[Shown]) -> tuple[Facts, list[Shown]]:
     known = {each.name: getattr(given, each.name) for each in fields(given)}
     for fact in shown:
         before = known[fact.name]
-        if fact.name == "weights" and before:
+        if fact.name == "weights" and before is not None:
             continue  # the relation on the reward tests the weights of the configuration
-        if before not in (None, {}) and fact.name != "loss_scale" and not _is_equal(before, fact.value):
+        if before is not None and fact.name != "loss_scale" and not _is_equal(before, fact.value):
             contradicted.append(fact)
         known[fact.name] = fact.value
     return replace(given, **known), contradicted

@@ -73,6 +73,11 @@ class Relation(NamedTuple):
     test: Test
 
 
+def weight_of(name: str, facts: Facts) -> float:
+    """Return the weight of a reward function; 1 if nothing else is known."""
+    return 1.0 if facts.weights is None else facts.weights.get(name, 1.0)
+
+
 # ---- rewards ---------------------------------------------------------------------------------------
 
 
@@ -82,8 +87,8 @@ def reward_sum(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
     known = {name: mean for name, mean in means.items() if mean is not None}
     if len(known) < len(means):
         return
-    total = sum(facts.weights.get(name, 1.0) * mean for name, mean in known.items())
-    terms = " + ".join(f"{facts.weights.get(name, 1.0):g} x {mean:.5g}" for name, mean in known.items())
+    total = sum(weight_of(name, facts) * mean for name, mean in known.items())
+    terms = " + ".join(f"{weight_of(name, facts):g} x {mean:.5g}" for name, mean in known.items())
     size = sum(map(abs, known.values()))
     slack = 1e-6 * (1.0 + size) + log.digits * size  # a table of a notebook has six decimals
     yield Bound(
@@ -122,7 +127,7 @@ def within_pooled(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
     known = {name: std for name, std in stds.items() if std is not None}
     if not known or len(known) < len(stds):
         return
-    pooled = sum(abs(facts.weights.get(name, 1.0)) * std for name, std in known.items())
+    pooled = sum(abs(weight_of(name, facts)) * std for name, std in known.items())
     std = row.values["reward_std"]
     if facts.reward_std == "pooled":
         low = pooled if len(known) == 1 else 0.0
@@ -142,7 +147,7 @@ def std_of_live_groups(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
     """Proof: a group with k right answers has s² = k(G-k)/(G(G-1)), least at k = 1 and most in the middle. Linear."""
     (name,) = log.components
     assert facts.group_size is not None
-    size, weight = facts.group_size, abs(facts.weights.get(name, 1.0))
+    size, weight = facts.group_size, abs(weight_of(name, facts))
     live = 1.0 - row.values["dead_share"]
     half = math.sqrt((size // 2) * (size - size // 2) / (size * (size - 1)))
     low, high, std = weight * live / math.sqrt(size), weight * live * half, row.values["reward_std"]
@@ -536,21 +541,21 @@ def chi_squared(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
 
 RELATIONS = (
     Relation("R1", "reward = Σ w (mean of each reward function)", ("reward",), ("weights",),
-             "The weights of the reward functions may differ from 1.", reward_sum),
+             "The weights may differ, or a function returns None for some completions.", reward_sum),
     Relation("R2", "rewards of 0 and 1 have s² = N/(N-1) p(1-p)", (), ("completions", "window", "binary"),
              "The reward may have other values than 0 and 1.", binary_std),
-    Relation("R3", "the std within groups is at most that of all completions", ("reward_std",), ("reward_std",),
+    Relation("R3", "the std within groups is at most that of all completions", ("reward_std",), ("reward_std", "weights"),
              "`reward_std` may be the std of all completions in this version.", within_pooled),
     Relation("R4", "rewards of 0 and 1 have (1-f)/sqrt(G) <= mean std <= (1-f) sqrt(a(G-a)/(G(G-1)))",
-             ("dead_share", "reward_std"), ("group_size", "one binary reward", "within"),
+             ("dead_share", "reward_std"), ("group_size", "one binary reward", "within", "dead share of groups", "weights"),
              "The groups may have another size.", std_of_live_groups),
-    Relation("R5", "the mean std is 0 if and only if every group has equal rewards", ("dead_share", "reward_std"), ("within",),
+    Relation("R5", "the mean std is 0 if and only if every group has equal rewards", ("dead_share", "reward_std"), ("within", "dead share of groups"),
              "`reward_std` may be the std of all completions in this version.", dead_if_no_std),
-    Relation("R6", "f P is a whole number", ("dead_share",), ("group_size", "completions", "window"),
+    Relation("R6", "f P is a whole number", ("dead_share",), ("group_size", "completions", "window", "dead share of groups"),
              "The generation batch may have another number of groups.", whole_groups),
-    Relation("R7", "f >= 1 - G min(p, 1-p)", ("dead_share",), ("group_size", "one binary reward"),
+    Relation("R7", "f >= 1 - G min(p, 1-p)", ("dead_share",), ("group_size", "one binary reward", "dead share of groups"),
              "The groups may be larger.", floor_of_dead_share),
-    Relation("R8", "E f >= p^G + (1-p)^G", ("dead_share",), ("group_size", "completions", "window", "one binary reward"),
+    Relation("R8", "E f >= p^G + (1-p)^G", ("dead_share",), ("group_size", "completions", "window", "one binary reward", "dead share of groups"),
              "The groups may be larger, or not of one prompt each.", expected_dead_share),
     Relation("R9", "a share is between 0 and 1", (SHARES,), (), "The numerator may be counted over more than the denominator.",
              shares),
@@ -576,12 +581,12 @@ RELATIONS = (
         )
     ),
     Relation("R11a", "with one step per batch and a mean per completion, loss = β KL", ("loss",),
-             ("on_policy", "kl_coef", "average", "window"), "The loss may be averaged in another way.", loss_is_kl),
+             ("on_policy", "kl_coef", "average", "window", "nothing masked"), "The loss may be averaged in another way.", loss_is_kl),
     Relation("R11b", "with one step per batch and a mean over tokens, |loss - β KL| <= sqrt(Var A Var L) / mean L",
-             ("loss", "length.min", "length.mean", "length.max"), ("on_policy", "kl_coef", "average", "window", "standardized"),
+             ("loss", "length.min", "length.mean", "length.max"), ("on_policy", "kl_coef", "average", "window", "standardized", "nothing masked"),
              "Part of the completions may be masked out of the loss.", loss_is_covariance),
     Relation("R12", "the gradient is not 0 while a group has different rewards; without a KL it is 0 otherwise", ("dead_share", "grad_norm"),
-             ("one step", "kl_coef"), "Everything may be masked out of the loss.", gradient_of_live_groups),
+             ("one step", "kl_coef", "dead share of groups"), "Everything may be masked out of the loss.", gradient_of_live_groups),
     Relation("R13", "k3 >= 0", ("kl",), ("k3",), "The logged KL may be k1, which can be negative.", kl_is_positive),
     Relation("R14b", "mean = c L(cut) + (1-c) L(ended)", ("truncated", "length.mean", "ended_length.mean", "length.max"),
              ("window",), "The numbers may be of different completions.", mean_of_cut_and_ended),
@@ -624,11 +629,12 @@ def missing_facts(relation: Relation, facts: Facts, log: Log) -> list[str]:
     """Return the facts that a relation assumes and that are unknown or do not hold.
 
     Some are conditions on several facts: "one binary reward", "within", "one step", "k3", "no kl in reward", "no critic",
-    "all binary", "verl".
+    "all binary", "verl", "dead share of groups", "nothing masked".
     """
     rewards = set(log.components) or {"score"}
     conditions = {
-        "weights": bool(facts.weights) or len(log.components) > 0,
+        "dead share of groups": facts.divided_by_batch is False,
+        "nothing masked": facts.masks_truncated is False,
         "binary": bool(facts.binary),
         "one binary reward": len(log.components) == 1 and rewards <= facts.binary,
         "all binary": rewards <= facts.binary,

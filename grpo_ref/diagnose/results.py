@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from grpo_ref.diagnose.expected import Remark
 from grpo_ref.diagnose.facts import Facts, Shown
-from grpo_ref.diagnose.log import Log, quantities
+from grpo_ref.diagnose.log import Log, quantities, trainers
 from grpo_ref.diagnose.patterns import Pattern
 from grpo_ref.diagnose.relations import Tested, Violation
 from grpo_ref.explain.explanation import Report
@@ -45,18 +45,31 @@ class Results:
         return not (self.violations or self.contradicted)
 
 
+WANTED = (
+    "dead_share",
+    "entropy",
+    "kl",
+    "grad_norm",
+    "truncated",
+    "length.min",
+    "length.max",
+    "advantage.mean",
+    "clip",
+)
+"""Quantities that allow more statements, the most useful first."""
+
+
 def missing(results: Results) -> list[str]:
-    """Return the quantities that would allow more statements, and are not in the log."""
+    """Return the metrics of the trainer that would allow more statements, and are not in the log, each with its meaning."""
     present = {name.partition("/")[0] for row in results.log.rows for name in row.values}
-    wanted = (
-        "dead_share",
-        "entropy",
-        "kl",
-        "grad_norm",
-        "truncated",
-        "length.min",
-        "length.max",
-        "advantage.mean",
-        "clip",
-    )
-    return [f"{name}: {quantities()[name].about}" for name in wanted if name not in present]
+    names = trainers()[results.log.trainer].plain if results.log.trainer else {}
+    metrics = {quantity: metric for metric, quantity in reversed(list(names.items()))}
+    return [
+        f"{metrics[quantity]} ({_in_brackets(quantities()[quantity].about)})"
+        for quantity in WANTED
+        if quantity not in present and quantity in metrics
+    ]
+
+
+def _in_brackets(sentence: str) -> str:
+    return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"

@@ -187,7 +187,7 @@ def _tested(diagnosis: Results) -> Iterator[str]:
         yield f"Metrics without a known meaning: {', '.join(names[:5])}{more}."
     helpful = missing(diagnosis)
     if helpful:
-        yield f"Not in the log: {'; '.join(each.rstrip('.') for each in helpful[:3])}."
+        yield f"Not in the log: {'; '.join(helpful[:3])}."
 
 
 def _wrapped(line: str, indent: str) -> list[str]:

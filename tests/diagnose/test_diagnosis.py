@@ -106,7 +106,7 @@ def test_statements_are_ranked_and_only_the_first_three_are_shown_with_their_evi
 
 
 def test_what_would_help_is_named():
-    assert any(each.startswith("entropy: ") for each in missing(diagnose(rows())))
+    assert "entropy (the entropy of the policy at the sampled positions)" in missing(diagnose(rows()))
 
 
 def test_the_report_is_written_in_three_forms(files):

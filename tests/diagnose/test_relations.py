@@ -24,6 +24,7 @@ FACTS = Facts(
     binary=frozenset({"right", "score"}),
     reward_std="within",
     standardized=True,
+    divided_by_batch=False,
     kl_in_reward=False,
     whole_vocabulary=True,
     masks_truncated=False,
@@ -293,13 +294,14 @@ def test_a_relation_without_its_facts_is_skipped_and_says_why():
         "kl_coef",
         "average",
         "window",
+        "nothing masked",
     )
 
 
 def test_a_sum_of_rounded_rewards_holds():
     """The first row has the six decimals of a notebook's table, the others four digits."""
     row = {"step": 1, "reward": 0.400167, "rewards/a/mean": 0.066833, "rewards/b/mean": 0.333333}
-    assert apply_relations(log_of([row], "trl"), Facts()).violations == []
+    assert apply_relations(log_of([row], "trl"), Facts(weights={})).violations == []
     row = {"step": 1, "reward": -0.05337, "rewards/a/mean": 0.7, "rewards/b/mean": -0.7534}
-    assert apply_relations(replace(log_of([row], "trl"), digits=5e-4), Facts()).violations == []
-    assert apply_relations(log_of([row], "trl"), Facts()).violations != []
+    assert apply_relations(replace(log_of([row], "trl"), digits=5e-4), Facts(weights={})).violations == []
+    assert apply_relations(log_of([row], "trl"), Facts(weights={})).violations != []

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
     [
         ({"step": 1.0, "Avg Reward": 0.5}, "No exact relation could be tested, and no pattern was found."),
         (
-            {"step": 1.0, "reward": 0.25, "reward_std": 0.5, "rewards/answer/mean": 0.25},
+            {"step": 1.0, "reward": 0.25, "reward_std": 0.5, "completions/clipped_ratio": 0.25},
             "Nothing is broken, and no pattern was found.",
         ),
     ],
