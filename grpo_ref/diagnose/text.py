@@ -164,11 +164,12 @@ def _tested(diagnosis: Results) -> Iterator[str]:
     comparisons = (
         f"{sum(counts.values()):,} comparisons of {len(counts)} exact relation{'s' * (len(counts) != 1)}"
     )
-    yield (
-        f"{comparisons}; {broken} relation{'s are' if broken != 1 else ' is'} broken."
-        if broken
-        else f"{comparisons}, all hold."
-    )
+    if not counts:
+        yield "No exact relation."
+    elif broken:
+        yield f"{comparisons}; {broken} relation{'s are' if broken != 1 else ' is'} broken."
+    else:
+        yield f"{comparisons}, all hold."
     if diagnosis.tested.skipped:
         needs = {need for lacking in diagnosis.tested.skipped.values() for need in lacking}
         facts = sorted(
