@@ -7,6 +7,7 @@
 | formats | read the records of a file, whatever trainer wrote it |
 | lines | read the records of a text line by line |
 | log | look up the quantity of each metric, and join the records of a step |
+| own_runs | read the run folders of `grpo-ref train`, with the facts of their configuration |
 | configuration | take the facts of a run from its launch file |
 | facts | find the facts that the log itself shows, and compare them with the configuration |
 | relations | state what must hold between the numbers, and test it row by row |

@@ -20,6 +20,7 @@ from grpo_ref.diagnose.facts import (
 from grpo_ref.diagnose.formats import records_of_file
 from grpo_ref.diagnose.lines import Record, numbers
 from grpo_ref.diagnose.log import Log, log_of
+from grpo_ref.diagnose.own_runs import is_own_run, log_of_run
 from grpo_ref.diagnose.patterns import patterns
 from grpo_ref.diagnose.relations import apply_relations
 from grpo_ref.diagnose.results import Results
@@ -91,7 +92,7 @@ def diagnose(
 
 def diagnosis_of(log: Log, report: Report | None = None) -> Diagnosis:
     """Return the diagnosis of a log that was read."""
-    given = Facts() if report is None else facts_of(report)
+    given = Facts(**log.settings) if report is None else facts_of(report)
     window = 1 if given.window is None and log.trainer in ONE_BATCH_PER_ROW else given.window
     given = replace(given, binary=given.binary | binary_components(log), window=window)
     shown = from_log(log)
@@ -123,6 +124,8 @@ def read_log(
         if not paths:
             return log_of((numbers(item) for item in items if isinstance(item, Mapping)), trainer)
     try:
+        if len(paths) == 1 and is_own_run(paths[0]):
+            return log_of_run(paths[0])
         return log_of(_records(paths), trainer)
     except UnreadableError:
         raise

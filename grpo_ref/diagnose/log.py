@@ -111,6 +111,7 @@ class Log:
       digits: relative precision of the numbers as they were printed.
       loss_digits: absolute precision of the loss. Transformers 4 rounds it to 4 decimals.
       rounding: absolute precision of all numbers, if they are from a console with few decimals; 0 otherwise.
+      settings: what the folder of a run says about its configuration, by the names of `Facts`.
     """
 
     trainer: str
@@ -120,6 +121,7 @@ class Log:
     digits: float = 1e-6
     loss_digits: float = 1e-6
     rounding: float = 0.0
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def column(self, quantity: str) -> list[tuple[int, float]]:
         """Return the steps and values of the rows that have a quantity."""

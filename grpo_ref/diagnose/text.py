@@ -70,10 +70,10 @@ def heading(diagnosis: Results) -> str:
     log = diagnosis.log
     first, last = log.rows[0].step, log.rows[-1].step
     rows = "1 row" if len(log.rows) == 1 else f"{len(log.rows):,} rows"
-    against = (
-        f", configuration of {diagnosis.report.dialect.version}" if diagnosis.report else ", no configuration"
-    )
-    return f"{log.title} log, {rows}, steps {first} to {last}{against}"
+    against = "configuration of the folder" if log.settings else "no configuration"
+    if diagnosis.report:
+        against = f"configuration of {diagnosis.report.dialect.version}"
+    return f"{log.title} log, {rows}, steps {first} to {last}, {against}"
 
 
 def summary(diagnosis: Results) -> str:
@@ -180,7 +180,7 @@ def _tested(diagnosis: Results) -> Iterator[str]:
             + (f" ({', '.join(facts)})" if facts and not diagnosis.report else "")
             + "."
         )
-    if diagnosis.report is None:
+    if diagnosis.report is None and not diagnosis.log.settings:
         yield "With the configuration (`grpo-ref diagnose LOG CONFIG`), more relations can be tested."
     if diagnosis.log.unknown:
         names = list(diagnosis.log.unknown)
