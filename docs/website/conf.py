@@ -17,6 +17,7 @@ extensions = [
     "website.docstrings",
     "website.latex",
     "website.source_view",
+    "website.symptom_index",
 ]
 smartquotes_action = "D"
 default_role = "py:obj"

@@ -109,7 +109,7 @@ def _spikes(log: Log, facts: Facts) -> Iterator[Pattern]:
             f" {high[0][0]}",
             high[0][0],
             "Lower the learning rate or the limit of the gradient norm.",
-            "grad-norm-is-above-1",
+            "grad-norm-has-spikes",
         )
 
 
@@ -163,7 +163,7 @@ def _entropy_rises(log: Log, facts: Facts) -> Iterator[Pattern]:
             f"entropy {start:.3g} at the start, {end:.3g} at the end",
             _begin(column, lambda value: value > 1.3 * start),
             "Lower the weight of the entropy bonus; without a bonus, compare sampler and learner.",
-            "the-entropy-collapses",
+            "the-entropy-rises",
         )
 
 
@@ -244,7 +244,7 @@ def _length_is_rewarded(log: Log, facts: Facts) -> Iterator[Pattern]:
             f"mean of Cov(A, L) / mean(L) over {len(values)} rows is {values.mean():.3g}, {abs(z):.1f} standard errors from 0",
             column[0][0],
             "If length should not matter, use dr_grpo's fixed denominator or a length penalty.",
-            "the-length-explodes",
+            "the-length-explodes" if z > 0.0 else "the-length-shrinks",
         )
 
 
