@@ -15,6 +15,9 @@
 # **The question: which curve tells what?** We look at a healthy run, make five sick ones on purpose, and learn to tell
 # them apart. Each run takes less than a second, so break them in your own way too.
 #
+# For a run of your own trainer, `grpo-ref diagnose LOG CONFIG` reads its log, and [What the curves of a run mean](../docs/howto/symptoms.md)
+# answers the questions below under the names of TRL's, verl's and other trainers' metrics.
+#
 # Before a run you are asked for a **guess**. The one that stands there is a first thought, so that the notebook runs without you;
 # put in yours. A number within 5 % of the answer counts as right.
 
@@ -56,17 +59,17 @@ healthy, _ = run(arithmetic, prompts=40)
 dynamics_figure({"healthy": healthy})
 
 # %% [markdown]
-# | curve | says | healthy here |
-# |---|---|---|
-# | reward | what the verifier gives, on average | rises, fast at first |
-# | KL to the reference | how far the policy is from where it started | rises and slows down |
-# | entropy | how undecided each token is | falls, but not to 0 while there is something to learn |
-# | gradient norm | how hard the update pulls | some size until the end |
-# | length | tokens per completion | finds the length of the answers |
-# | groups without contrast | share of the groups with equal rewards: no advantage, no lesson | rises as answers become right; some prompts settle on a wrong one |
-# | clipped tokens | share that the clip holds back | 0: one step per batch, every ratio is 1 |
-# | distinct bigrams | variety of what is said | no steady fall |
-# | log-likelihood under the reference | does it still sound like the reference? | only follows the length: the reference is uniform |
+# | curve | says | healthy here | TRL; verl | symptoms |
+# |---|---|---|---|---|
+# | reward | what the verifier gives, on average | rises, fast at first | `reward`; `critic/score/mean` | [does not rise](../docs/howto/symptoms.md#the-reward-does-not-rise), [falls](../docs/howto/symptoms.md#the-reward-falls) |
+# | KL to the reference | how far the policy is from where it started | rises and slows down | `kl`; `actor/kl_loss` | [rises, explodes](../docs/howto/symptoms.md#the-kl-is-negative-rises-or-explodes) |
+# | entropy | how undecided each token is | falls, but not to 0 while there is something to learn | `entropy`; `actor/entropy` | [collapses](../docs/howto/symptoms.md#the-entropy-collapses), [rises](../docs/howto/symptoms.md#the-entropy-rises) |
+# | gradient norm | how hard the update pulls | some size until the end | `grad_norm`; `actor/grad_norm` | [is 0](../docs/howto/symptoms.md#grad-norm-is-0), [has spikes](../docs/howto/symptoms.md#grad-norm-has-spikes) |
+# | length | tokens per completion | finds the length of the answers | `completions/mean_length`; `response_length/mean` | [explodes](../docs/howto/symptoms.md#the-length-explodes), [shrinks](../docs/howto/symptoms.md#the-length-shrinks) |
+# | groups with equal rewards (in the figures: without contrast) | their share: all advantages are 0, nothing is learned | rises as answers become right; some prompts settle on a wrong one | `frac_reward_zero_std`; not logged | [reward_std is 0](../docs/howto/symptoms.md#reward_std-is-0) |
+# | clipped tokens | share whose gradient the clip sets to 0 | 0: one step per batch, every ratio is 1 | `clip_ratio/region_mean`; `actor/pg_clipfrac` | [is 0](../docs/howto/symptoms.md#the-clip-ratio-is-0), [is high](../docs/howto/symptoms.md#the-clip-ratio-is-high) |
+# | distinct bigrams | variety of what is said | no steady fall | not logged | |
+# | log-likelihood under the reference | does it still sound like the reference? | only follows the length: the reference is uniform | not logged | |
 #
 # One rule for all of them: **no curve means anything alone.** The diagnosis is in pairs.
 #
@@ -74,24 +77,27 @@ dynamics_figure({"healthy": healthy})
 #
 # Ten times the learning rate.
 #
-# **Guess:** what share of the groups has no contrast at the end of the hasty run?
+# **Guess:** what share of the groups has equal rewards at the end of the hasty run?
 
 # %%
 guess_dead = 0.2
 
 # %%
 hasty, _ = run(arithmetic, prompts=40, learning_rate=3.0)
-because = "The first steps have made it sure of answers that it hardly tried; siblings are copies, so nothing can be compared."
-print(f"healthy, without contrast at the end: {healthy[-1]['dead_groups'].mean():.2f}")
+because = "The first steps have made it sure of answers that it hardly tried; the completions of a group are copies, so nothing can be compared."
+print(f"healthy, share of groups with equal rewards at the end: {healthy[-1]['dead_groups'].mean():.2f}")
 print(how_far(guess_dead, hasty[-1]["dead_groups"].mean(), because))
 dynamics_figure({"healthy": healthy, "learning rate x 10": hasty}, ("reward", "entropy", "dead_groups"))
 
 # %% [markdown]
 # **Read:** the reward shoots up, stops low, and never moves again. The entropy falls at once: the policy is sure of
-# answers that it has hardly tried. Then all siblings are equal, no group has contrast, and there is no gradient left.
+# answers that it has hardly tried. Then all completions of a group are equal, and so are their rewards. There is no gradient left.
 # It has not converged, it is stuck.
 #
-# **Pair:** no contrast *and* a low reward. (No contrast at the highest possible reward is success.)
+# **Pair:** equal rewards in the groups *and* a low reward. (Equal rewards at the highest possible reward are success.)
+#
+# **In a log,** `grpo-ref diagnose` says "the entropy collapsed, and the reward does not rise any more": see
+# [the entropy collapses](../docs/howto/symptoms.md#the-entropy-collapses).
 #
 # ## Sick 2: no KL penalty
 #
@@ -136,6 +142,9 @@ for with_kl, without in zip(said(kept_state), said(free_state), strict=True):
 # penalty; [notebook 6](06_kl_and_reward_hacking.ipynb) hacks the reward at length, and the laboratory has tested what the penalty
 # prevents: [hacked_names](../docs/experiments/README.md#hacked_names).
 #
+# **In a log** there are no samples, so no command decides this: see
+# [the reward rises, the accuracy does not](../docs/howto/symptoms.md#the-reward-rises-the-accuracy-does-not).
+#
 # ## Sick 3: collapse
 #
 # When a policy has only one answer left, three curves fall together: entropy, distinct bigrams, and the width of the
@@ -164,16 +173,17 @@ dynamics_figure(runs, (*three, "reward", "kl", "ref_log_prob"))
 # %% [markdown]
 # **Read:** the bonus stops the collapse in all four seeds, and keeps most of the reward. But look at the lower right:
 # its names become less and less likely under the reference. Entropy wants *any* variety, the KL penalty wants the
-# reference's. **Pair:** entropy kept up *and* the log-likelihood falling: variety made of noise.
+# reference's. **Pair:** entropy kept up *and* the log-likelihood falling: variety made of noise. **In a log:**
+# [the entropy collapses](../docs/howto/symptoms.md#the-entropy-collapses) and [rises](../docs/howto/symptoms.md#the-entropy-rises).
 #
-# ## Sick 4: nothing but dead groups
+# ## Sick 4: nearly all groups have equal rewards
 #
 # Only right answers pay now, two completions per prompt, eight prompts. At first one answer in two hundred is right.
 #
-# How likely is it that a group has no contrast? If each of $G$ completions is right with probability $p$, independently, they are
+# How likely is it that a group has equal rewards? If each of $G$ completions is right with probability $p$, independently, they are
 # all right with probability $p^G$ and all wrong with probability $(1-p)^G$, so
 #
-# $$ P(\text{no contrast}) = p^G + (1 - p)^G . $$
+# $$ P(\text{equal rewards}) = p^G + (1 - p)^G . $$
 #
 # **Guess:** what is it for groups of 16 at the start, with $p = 1/200$?
 
@@ -186,7 +196,7 @@ because = "0.995 to the power of 16: all sixteen are wrong in nine groups of ten
 print(how_far(guess_no_contrast, p**16 + (1 - p) ** 16, because))
 passes = np.linspace(0, 1, 21)
 lines = {f"groups of {G}": (passes**G + (1 - passes) ** G)[None] for G in sizes}
-lines_figure(passes, lines, "probability that a completion is right", "groups without contrast (share)")
+lines_figure(passes, lines, "probability that a completion is right", "groups with equal rewards (share)")
 
 # %% [markdown]
 # The larger the group, the wider the range in which it teaches something; but near 0 and near 1 no group does. Now the runs:
@@ -196,21 +206,23 @@ hard = TASKS["arithmetic"](format_weight=0.0)
 runs = {
     "groups of 2": run(hard, prompts=8, group_size=2)[0],
     "groups of 16": run(hard, prompts=8, group_size=16)[0],
-    "groups of 2, dead ones drawn anew": run(
+    "groups of 2, resampled": run(
         hard, replace(GRPO, keep=DAPO.keep), prompts=8, group_size=2, resamples=10
     )[0],
 }
 dynamics_figure(runs, ("reward", "dead_groups", "entropy"))
 
 # %% [markdown]
-# **Read:** with groups of 2, nearly every group is dead, so most updates have no gradient at all, and the reward hardly
+# **Read:** with groups of 2, nearly every group has equal rewards, so most updates have no gradient at all, and the reward hardly
 # leaves the floor. Nothing is broken; there is just nothing to compare. Larger groups find a right answer more often,
-# and so does drawing dead groups anew, up to ten times here (DAPO's dynamic sampling). Both cost more completions. In the course:
+# and so does resampling such groups, up to ten times here (DAPO's dynamic sampling). Both cost more completions. **In a log,**
+# `grpo-ref diagnose` says which share of the groups has equal rewards at the end of the run: see
+# [most completions give no gradient](../docs/howto/symptoms.md#most-completions-give-no-gradient), with the prices. In the course:
 # [`advantages/mixed_groups`](../exercises/02_advantages/04_mixed_groups.py); in the laboratory:
 # [dead_groups](../docs/experiments/README.md#dead_groups).
 #
-# **Pair:** no contrast *and* a reward at the floor *and* an entropy as high as at the start: too hard for so few tries.
-# In sick 1 there was no contrast either, but the entropy was low.
+# **Pair:** equal rewards *and* a reward at the floor *and* an entropy as high as at the start: too hard for so few tries.
+# In sick 1 rewards were equal too, but the entropy was low.
 #
 # ## Sick 5: much clipping
 #
@@ -228,17 +240,18 @@ dynamics_figure(runs, ("correct", "clip", "approx_kl", "ess", "entropy", "dead_g
 # %% [markdown]
 # **Read:** at first half of the tokens are clipped in both runs with four steps. With a moderate learning rate that is
 # fine: it learns *more* from the same completions. With a large one it gets stuck like sick 1. The share of clipped
-# tokens does not tell the two apart; at the end the sick one clips less, because tokens of dead groups are not counted.
+# tokens does not tell the two apart; at the end the sick one clips less, because tokens with A = 0 are never clipped.
 # What does tell: how far the policy moves within one batch. The KL from old to new is ten times larger, and the effective
 # sample size (what share of the tokens still has a say when they are weighted by their ratios) falls below 0.8. The clip
 # takes away the push of a token; it does not hold the policy.
 #
-# **Pair:** clipping *and* a large KL from old to new: fewer steps, or smaller ones.
+# **Pair:** clipping *and* a large KL from old to new (`actor/ppo_kl` of verl): fewer steps, or smaller ones. **In a log:**
+# [the clip ratio is high](../docs/howto/symptoms.md#the-clip-ratio-is-high).
 #
 # ## Which is which?
 #
 # One more, without a name, beside the healthy run. Its reward is flat, as in sick 4. What is wrong? Write what you suspect, in
-# one of these words: `"rate"` (steps too large), `"penalty"` (too strong a KL penalty), `"hard"` (nothing but dead groups),
+# one of these words: `"rate"` (steps too large), `"penalty"` (too strong a KL penalty), `"hard"` (nearly all groups have equal rewards),
 # `"collapse"`. (To see the chart first, run the cell once, and then again with your guess.)
 
 # %%
@@ -247,26 +260,26 @@ guess_patient = "hard"
 # %%
 mystery, _ = run(arithmetic, replace(GRPO, kl_coef=5.0), prompts=40)
 panels = ("reward", "kl", "entropy", "dead_groups", "grad_norm", "ref_log_prob")
-because = "There is contrast and a large gradient, so there is something to learn; but the KL stays near 0."
+because = "Rewards differ and the gradient is large, so there is something to learn; but the KL stays near 0."
 print(how_far(guess_patient, "penalty", because))
 dynamics_figure({"healthy": healthy, "patient": mystery}, panels)
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Every group has contrast and the gradient is large, so there is something to learn. But the KL stays near 0 and the
+# Rewards differ in every group and the gradient is large, so there is something to learn. But the KL stays near 0 and the
 # entropy near its highest value, log 11 = 2.40 nats: the policy is not allowed to move. `kl_coef` is 5, as you saw in
 # the cell.
 # </details>
 #
-# | reward | together with | suspect |
-# |---|---|---|
-# | low, flat | no contrast, entropy low | steps too large |
-# | low, flat | no contrast, entropy high | too hard, groups too small |
-# | low, flat | contrast, gradient, KL near 0 | penalty too strong |
-# | high | entropy near 0, KL large | reward hacking, collapse |
-# | any | KL from old to new large | too many or too large steps per batch |
-# | falling | everything else as usual | a sign is wrong: see the clinic |
+# | reward | together with | suspect | in a log |
+# |---|---|---|---|
+# | low, flat | equal rewards in the groups, entropy low | steps too large | [the entropy collapses](../docs/howto/symptoms.md#the-entropy-collapses) |
+# | low, flat | equal rewards in the groups, entropy high | too hard, groups too small | [reward_std is 0](../docs/howto/symptoms.md#reward_std-is-0) |
+# | low, flat | different rewards, gradient, KL near 0 | penalty too strong | [the reward does not rise](../docs/howto/symptoms.md#the-reward-does-not-rise) |
+# | high | entropy near 0, KL large | reward hacking, collapse | [the reward rises, the accuracy does not](../docs/howto/symptoms.md#the-reward-rises-the-accuracy-does-not) |
+# | any | KL from old to new large | too many or too large steps per batch | [the clip ratio is high](../docs/howto/symptoms.md#the-clip-ratio-is-high) |
+# | falling | everything else as usual | a sign is wrong: see [chapter 8](../exercises/08_clinic/README.md) | [the reward falls](../docs/howto/symptoms.md#the-reward-falls) |
 #
 # ## Try yourself
 #

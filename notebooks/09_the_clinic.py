@@ -31,7 +31,8 @@
 # | `"groups"` | the groups are too small |
 # | `"chart"` | the training is healthy, the chart is wrong |
 #
-# [Notebook 3](03_reading_dynamics.ipynb) explains the curves one by one.
+# [Notebook 3](03_reading_dynamics.ipynb) explains the curves one by one, and
+# [What the curves of a run mean](../docs/howto/symptoms.md) gives the names under which your trainer logs them.
 
 # %%
 # %matplotlib inline
@@ -271,6 +272,9 @@ print(how_far(guess_f, "chart", PATIENTS["F"].sign))
 # | advantages of `[1, 0]` | ±1 or ±0.71 | `ddof` |
 # | loss of a batch, and of the same batch padded further | equal | padding in a mean |
 # | KL after raising its weight | lower | a wrong sign |
+#
+# `grpo-ref diagnose LOG CONFIG` tests the first three, and others, in the log of a trainer, as far as it logs the numbers:
+# [the clip ratio is 0](../docs/howto/symptoms.md#the-clip-ratio-is-0), [reward_std is 0](../docs/howto/symptoms.md#reward_std-is-0).
 #
 # ## Try yourself
 #

@@ -65,7 +65,9 @@ Where the truth went is not asked.
 
 The four illnesses: a sign turned over in the loss; a reward that does not measure what was wanted
 (Gao et al. 2022, arXiv:2210.10760); a policy that makes up its mind before it has found anything;
-and groups in which all rewards are equal, so that every advantage is 0.
+and groups in which all rewards are equal, so that every advantage is 0. docs/howto/symptoms.md has
+them under the names of trainers' metrics, and `grpo-ref diagnose LOG CONFIG` reads the log of a
+trainer.
 
 ## Grading
 

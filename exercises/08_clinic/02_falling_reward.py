@@ -60,7 +60,8 @@ The mean reward is 1/2, so A = 1/2 and -1/2. The first draw adds 1/2 · [1/2, -1
 ## Notes
 
 In a trainer the same fault is a loss whose minus is missing, or a minus too many: an optimizer goes
-downhill on what it is given, so it has to be given -J.
+downhill on what it is given, so it has to be given -J. For the log of a trainer, see "The reward
+falls" in docs/howto/symptoms.md: `grpo-ref diagnose` compares the logged loss with the advantages.
 
 ## Grading
 

@@ -67,7 +67,9 @@ gradient is [1/4, -1/4]; times 4 that gives logits [1, -1]. Now π is 0.88 and 0
 ## Notes
 
 A clip fraction of exactly 0 is right in one case: with one step per batch. TRL then leaves πold out
-and takes the policy itself, detached.
+and takes the policy itself, detached. TRL logs it as clip_ratio/region_mean, verl as
+actor/pg_clipfrac: see "The clip ratio is 0" in docs/howto/symptoms.md. `grpo-ref diagnose LOG
+CONFIG` says whether it is right.
 
 ## Grading
 

@@ -69,7 +69,8 @@ both. That takes 2.197 · 1/3 · [1/4, -1/4] = [0.183, -0.183] back.
 ## Notes
 
 In PyTorch the same fault is `reference = model` in place of a deep copy, or a reference kept as
-parameters that share their storage with the model's.
+parameters that share their storage with the model's. In a log the KL to the reference is then
+exactly 0: `grpo-ref diagnose LOG CONFIG` tests this, see docs/howto/symptoms.md.
 
 ## Grading
 

@@ -1,4 +1,4 @@
-"""The page on symptoms leads from each metric to its sections, and quotes statements that `diagnose` makes."""
+"""The page on symptoms leads from each metric to its sections, and quotes what `diagnose` says."""
 
 import ast
 import re

@@ -179,7 +179,8 @@ PROBLEM = Problem(
     notes=(
         "The four illnesses: a sign turned over in the loss; a reward that does not measure what was wanted"
         " (Gao et al. 2022, arXiv:2210.10760); a policy that makes up its mind before it has found anything; and"
-        " groups in which all rewards are equal, so that every advantage is 0."
+        " groups in which all rewards are equal, so that every advantage is 0. docs/howto/symptoms.md has them under the"
+        " names of trainers' metrics, and `grpo-ref diagnose LOG CONFIG` reads the log of a trainer."
     ),
     source="Yu et al. 2025, DAPO, sec. 3 and 4 (arXiv:2503.14476), on which curves to watch.",
     hints=(

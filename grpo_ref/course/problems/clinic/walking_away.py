@@ -86,7 +86,8 @@ PROBLEM = Problem(
     constraints="`start` itself must be left as it was.",
     notes=(
         "In PyTorch the same fault is `reference = model` in place of a deep copy, or a reference kept as"
-        " parameters that share their storage with the model's."
+        " parameters that share their storage with the model's. In a log the KL to the reference is then exactly 0:"
+        " `grpo-ref diagnose LOG CONFIG` tests this, see docs/howto/symptoms.md."
     ),
     source="Schulman 2020, Approximating KL divergence: the penalty is his k3.",
     hints=(
