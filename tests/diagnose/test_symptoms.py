@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grpo_ref.diagnose import expected, patterns, relations, text
+import grpo_ref.diagnose
+from grpo_ref.diagnose import relations
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/howto/symptoms.md").read_text(encoding="utf-8")
@@ -35,11 +36,11 @@ def metrics_of(section):
 
 
 def statements():
-    """Return the constant parts of all statements: texts of the modules, and each relation with its code."""
+    """Return the constant parts of all statements: texts of all modules, and each relation with its code."""
     constants = [f"{relation.statement} ({relation.code})" for relation in relations.RELATIONS]
     constants += [f"{statement} ({code})" for code, statement, *_ in relations.OF_RUN]
-    for module in (expected, patterns, text):
-        tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    for module in sorted(Path(grpo_ref.diagnose.__file__).parent.glob("*.py")):
+        tree = ast.parse(module.read_text(encoding="utf-8"))
         constants += [
             node.value
             for node in ast.walk(tree)
