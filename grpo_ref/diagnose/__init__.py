@@ -4,6 +4,7 @@
 
 | module | job |
 |---|---|
+| folders | find the files with metrics in the folder of a run |
 | formats | read the records of a file, whatever trainer wrote it |
 | lines | read the records of a text line by line |
 | log | look up the quantity of each metric, and join the records of a step |

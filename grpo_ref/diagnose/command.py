@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".pdf", ".svg")
 HELP = """Read the log of a training run, and its launch file if there is one, and report what happened.
 
-LOG is a file: trainer_state.json, the console output of TRL, verl, slime or ms-swift, JSON Lines, CSV, or a notebook
+LOG is the folder of a run, or a file: trainer_state.json, the console output of TRL, verl, slime or ms-swift, JSON Lines, CSV, or a notebook
 with its output. Several files of one run may be given; the last file is the configuration if it has no metrics.
 
 The report has four kinds of statements. Broken relations: numbers that cannot occur together, whatever the model does, so

@@ -17,6 +17,7 @@ from grpo_ref.diagnose.facts import (
     has_rows_for_weights,
     joined,
 )
+from grpo_ref.diagnose.folders import files_of_run
 from grpo_ref.diagnose.formats import records_of_file
 from grpo_ref.diagnose.lines import Record, numbers
 from grpo_ref.diagnose.log import Log, log_of
@@ -71,7 +72,7 @@ def diagnose(
     """Read a training log, and its configuration if there is one, and report what happened. Everything stays local.
 
     Args:
-      log: a file, several files of one run, or the rows themselves, such as TRL's `trainer.state.log_history`.
+      log: a file or the folder of a run, several files of one run, or the rows themselves, such as TRL's `trainer.state.log_history`.
       config: the launch file, as for `grpo_ref.explain`, or its report. Default: only the log is read.
       trainer: name of the trainer. Default: found from the names of the metrics.
 
@@ -136,7 +137,8 @@ def read_log(
 def _records(paths: Sequence[Path]) -> Iterator[Record]:
     for path in paths:
         try:
-            yield from records_of_file(path)
+            for each in files_of_run(path) if path.is_dir() else [path]:
+                yield from records_of_file(each)
         except OSError as error:
             raise UnreadableError(f"{path}: it cannot be read: {error.strerror}") from error
         except ValueError as error:

@@ -5,6 +5,7 @@
 | trainer_state.json | a JSON list of records, alone or as `log_history` |
 | CSV | a record per row |
 | notebook | the table or the dictionaries in the output of a cell |
+| events.out.tfevents.* | the scalars of TensorBoard, read with the package tensorboard |
 | any other | text, read line by line: see `grpo_ref.diagnose.lines` |
 
 Text is read line by line, so that a long log needs little memory.
@@ -16,10 +17,18 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from grpo_ref.diagnose.lines import Record, Sample, numbers, pairs, records_of_lines
+from grpo_ref.diagnose.lines import MOST_RECORDS, Record, Sample, numbers, pairs, records_of_lines
+
+EVENTS = "events.out.tfevents.*"
+EXPORT = (
+    "export the history of the run as CSV or JSON Lines, on its page or with wandb.Api().run(...).history(), and give"
+    " that file; or give files/output.log, which has what the trainer printed"
+)
+"""Advice for a run whose metrics are in W&B's own format."""
 
 
 def records_of_file(path: Path) -> Iterator[Record]:
@@ -31,6 +40,11 @@ def records_of_file(path: Path) -> Iterator[Record]:
       ValueError: if the file is binary, or damaged in its format.
     """
     kind = path.suffix.lower()
+    if path.match(EVENTS):
+        yield from _of_events(path)
+        return
+    if kind == ".wandb":
+        raise ValueError(f"it is in W&B's own format, for which there is no documented reader; {EXPORT}")
     with path.open(encoding=_encoding(path), errors="replace", newline=None) as lines:
         if kind == ".csv":
             yield from _of_csv(lines)
@@ -44,6 +58,21 @@ def records_of_file(path: Path) -> Iterator[Record]:
                 yield from _of_notebook(data) if kind == ".ipynb" else _of_json(data)
         else:
             yield from records_of_lines(lines)
+
+
+def _of_events(path: Path) -> Iterator[Record]:
+    """Yield a record for each step of an event file. Of very many steps, a random part is read."""
+    try:
+        module = import_module("tensorboard.backend.event_processing.event_accumulator")
+    except ImportError as error:
+        raise ValueError('it is from TensorBoard; to read it, run: pip install "grpo-ref[logs]"') from error
+    events = module.EventAccumulator(str(path), size_guidance={module.SCALARS: MOST_RECORDS})
+    events.Reload()
+    rows: dict[int, Record] = {}
+    for tag in events.Tags()[module.SCALARS]:
+        for event in events.Scalars(tag):
+            rows.setdefault(event.step, {"step": float(event.step)})[tag] = event.value
+    yield from rows.values()
 
 
 def _encoding(path: Path) -> str:

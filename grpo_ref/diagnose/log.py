@@ -20,6 +20,7 @@ STEPS = (
     "global_step",
     "training/global_step",
     "trainer/global_step",
+    "train/global_step",
     "_step",
     "Step",
 )
@@ -176,7 +177,7 @@ def _is_known(metric: str) -> bool:
 
 def trainer_of(metrics: Iterable[str]) -> str:
     """Return the trainer whose metrics these are: the one most of whose own names are there; "" if there is none."""
-    present = set(metrics)
+    present = {part for name in metrics for part in (name, name.removeprefix("train/"))}
     counts = {name: len(names.tells & present) for name, names in trainers().items()}
     best = max(counts, key=lambda name: (counts[name], name != "trl"))
     return best if counts[best] else ""
