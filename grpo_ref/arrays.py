@@ -56,7 +56,10 @@ def array_namespace(*arrays: Array) -> Any:
     >>> array_namespace(np.ones(3)).__name__
     'numpy'
     """
-    if all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
+    for array in arrays:  # a loop takes half the time of `all`, and a loss comes here a hundred times
+        if not isinstance(array, (np.ndarray, np.generic)):
+            break
+    else:
         return np
     if any(isinstance(array, Sequence) for array in arrays):
         raise TypeError("expected arrays, got a list or tuple; use numpy.asarray(...)")

@@ -311,7 +311,9 @@ class Differentiated(NamedTuple):
     penalty: Term
 
 
-def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True) -> Differentiated:
+def differentiate(
+    batch: Batch, recipe: Recipe, *, measures_penalty: bool = True, weights: Array | None = None
+) -> Differentiated:
     """Return the losses and the gradient of a batch, without the checks and metrics of `policy_loss`.
 
         weighted(x) = W c gain.x - V kl_coef penalty.x        for x = value, slope, direct
@@ -322,6 +324,8 @@ def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True
       batch: (..., P, G, T) arrays with cleared padding, as `batch_of` makes them.
       recipe: the algorithm.
       measures_penalty: if true, compute the penalty even where kl_coef is 0, for the metric `kl`.
+      weights: W, (..., P, G, T). Default: the recipe's aggregation of the batch. Some tokens of a larger
+        batch need the weights that the aggregation of the larger batch gives them.
 
     Returns:
       Differentiated(losses, gradient, batch, gain, penalty).
@@ -360,7 +364,7 @@ def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True
     if measures_penalty or recipe.kl_coef != 0.0:
         penalty = recipe.penalty(batch)
         check_term("penalty", recipe.penalty, penalty)
-    W = recipe.aggregate(batch)
+    W = recipe.aggregate(batch) if weights is None else weights
     V = W if recipe.penalty_aggregate is None or recipe.kl_coef == 0.0 else recipe.penalty_aggregate(batch)
 
     def weighted(of_gain: Array | float, of_penalty: Array | float) -> Array:

@@ -35,6 +35,7 @@ BINARY = "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()
 ONE_WAY = "matmul rmatmul lt le eq ne gt ge neg invert abs".split()
 FORBIDDEN = "array array_function bool float int index complex contains iter".split()
 TYPES = {
+    "int32": ("int", ctypes.c_int),
     "int64": ("long long", ctypes.c_longlong),
     "float32": ("float", ctypes.c_float),
     "float64": ("double", ctypes.c_double),
@@ -50,9 +51,9 @@ class DeviceArray:
     def __init__(self, held, device):
         self._held, self._device = held, device
 
-    shape, dtype, ndim, size, flags = (
+    shape, dtype, ndim, size, nbytes, flags = (
         property(lambda self, name=name: getattr(self._held, name))
-        for name in ("shape", "dtype", "ndim", "size", "flags")
+        for name in ("shape", "dtype", "ndim", "size", "nbytes", "flags")
     )
 
     def __array_namespace__(self, api_version=None):
@@ -198,9 +199,12 @@ def _compiled(parameters, operation, precision):
         #include <cmath>
         #include <cstddef>
         using std::exp;
+        using std::log;
         using std::ptrdiff_t;
         typedef {TYPES[precision][0]} T;
+        typedef int int32;
         typedef long long int64;
+        typedef double float64;
         extern "C" void run(long long size, {", ".join(map(_declared, parameters))}) {{
             for (ptrdiff_t i = 0; i < size; ++i) {{ {operation} }}
         }}"""

@@ -7,7 +7,7 @@ supported.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -23,8 +23,6 @@ from grpo_ref.fast.runs import Runs, Sums, Tables
 from grpo_ref.fast.supported import clip_bounds
 from grpo_ref.fast.walk import Walk, back, tokens_last
 from grpo_ref.learning.optim import Adam
-from grpo_ref.loss import PolicyLoss
-from grpo_ref.validation import check_reference
 
 CACHE_BYTES = 1 << 19
 """Size in bytes of the exponentials that are summed while they are in the level-2 cache."""
@@ -108,13 +106,7 @@ def runs_first(table: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class CompiledTokens(Tokens):
-    """Loss and slopes of the clipped surrogate with k3, token by token.
-
-    Attributes:
-      losses: losses of the blocks of rows that are done.
-    """
-
-    losses: list[float] = field(default_factory=list)
+    """Loss and slopes of the clipped surrogate with k3, token by token."""
 
     @cached_property
     def rows(self) -> dict[str, Floats]:
@@ -138,18 +130,14 @@ class CompiledTokens(Tokens):
         return slopes
 
     def require_fields(self) -> None:
-        """Raise a ValueError if a field is missing or unknown, and compute what all threads read."""
+        """Raise a ValueError if a field is missing or unknown, and prepare, before the threads start."""
         if self.metrics is None or self.metrics:
             super().require_fields()
-            return
-        check_reference(self.recipe, self.fields.get("ref_log_probs"))
-        _ = self.rows, self.live, self.weights  # cached properties, computed here before the threads start
+        self.prepare()
 
-    def loss(self, log_probs: Floats) -> PolicyLoss:
-        """Return the sum of the recorded losses; with metrics, let the kernels compute everything."""
-        if self.metrics is None or self.metrics:
-            return super().loss(log_probs)
-        return PolicyLoss(np.float64(math.fsum(self.losses)), np.empty(0), {})
+    def prepare(self) -> None:
+        """Compute what the slopes of every block of rows read."""
+        _ = self.rows, self.live, self.weights  # cached properties
 
 
 @dataclass(frozen=True)

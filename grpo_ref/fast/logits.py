@@ -11,17 +11,19 @@ gradient,
 
 needs no second array of that size, because the gradient's own memory holds the exponentials until c is known.
 Blocks of a few rows are computed one after another. NumPy releases the interpreter's lock inside them, so two
-threads work at once. The same functions take CuPy arrays; `logits_device` then does the work on the GPU.
+threads work at once. The same functions take CuPy arrays: `logits_device` then reads and writes the logits on
+the GPU, and the work per token stays on the host.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grpo_ref.arrays import Floats, Integers, array_namespace, to_device, to_host
-from grpo_ref.fast.logits_device import rows_of, write_gradient
+from grpo_ref.arrays import Array, Bools, Floats, Integers, array_namespace, to_host
+from grpo_ref.fast.logits_device import DeviceRows
 from grpo_ref.fast.logits_rows import Logits, Rows, check_logits, share
 from grpo_ref.fast.logits_tokens import Tokens, is_local
 from grpo_ref.fast.numba_loops import compiled_forms
@@ -71,9 +73,10 @@ def token_log_probs(
     xp = array_namespace(logits, tokens)
     if xp is not np:
         check_logits(logits, tokens, tokens, None, temperature)
-        live = np.ones(tokens.shape, dtype=np.bool_)
-        rows = rows_of(logits, to_host(tokens), live, temperature, allow_banned=True)
-        log_probs: Floats = to_device(rows.log_probs.reshape(tokens.shape), xp)
+        device, every = DeviceRows.of(logits, tokens, temperature), slice(0, tokens.size)
+        device.read(every)
+        device.fetch(every, np.ones(tokens.size, dtype=np.bool_), allow_banned=True)  # for its checks
+        log_probs: Floats = device.sampled.reshape(tokens.shape)
         return log_probs
     work = Rows.of(logits, tokens, np.ones(tokens.shape), None, temperature)
 
@@ -123,7 +126,7 @@ def policy_loss_from_logits(
       threads: number of threads; ignored on a GPU.
       compiled: if true, use a loop that Numba compiles for the work per token. It supports recipes with the
         `clipped` surrogate per token and `k3`. With a short vocabulary, this is half of the work. Metrics are
-        not faster.
+        not faster. On a GPU, this loop runs on the host.
       old_log_probs, ref_log_probs, rollout_log_probs, teacher_log_probs, entropies, noise: as in
         `policy_loss`, of the tokens' shape.
       top_log_probs, top_rollout_log_probs: (..., K), as in `policy_loss`.
@@ -153,20 +156,17 @@ def policy_loss_from_logits(
         "top_rollout_log_probs": top_rollout_log_probs,
         "teacher_log_probs": teacher_log_probs,
     }
-    rows_form, tokens_form = _compiled(recipe, logits) if compiled else (Rows, Tokens)
+    rows_form, tokens_form = _compiled(recipe) if compiled else (Rows, Tokens)
+    keep_freed_memory()
+    settings: dict[str, Any] = {"recipe": recipe, "max_length": max_length, "metrics": metrics}
     if array_namespace(logits, tokens, mask) is not np:
         check_logits(logits, tokens, mask, out, temperature)
-        tokens, advantages, mask, others = to_host((tokens, advantages, mask, others))
-        batch = Tokens.of(
-            tokens, advantages, mask, others, recipe=recipe, max_length=max_length, metrics=metrics
-        )
-        return _loss_on_device(logits, tokens, mask, batch, out, temperature)
-    keep_freed_memory()
+        make_batch = partial(tokens_form.of, tokens, **settings)
+        there, is_one_pass = DeviceRows.of(logits, tokens, temperature), compiled or is_local(recipe)
+        return _loss_on_device(there, make_batch, advantages, mask, others, out, is_one_pass=is_one_pass)
     out = np.empty(logits.shape, logits.dtype) if out is None else out
     work = rows_form.of(logits, tokens, mask, out, temperature)
-    batch = tokens_form.of(
-        tokens, advantages, mask, others, recipe=recipe, max_length=max_length, metrics=metrics
-    )
+    batch = tokens_form.of(tokens, advantages, mask, others, **settings)
     if work.in_place or compiled:
         batch.require_fields()  # raise while the logits are not yet overwritten
     passes = _one_pass if compiled or (is_local(recipe) and not work.is_short) else _two_passes
@@ -179,10 +179,8 @@ def policy_loss_from_logits(
     return LogitsLoss(float(result.loss), work.out.reshape(logits.shape), result.metrics)
 
 
-def _compiled(recipe: Recipe, logits: Logits) -> tuple[type[Rows], type[Tokens]]:
+def _compiled(recipe: Recipe) -> tuple[type[Rows], type[Tokens]]:
     """Return the classes with compiled loops, or raise a ValueError if they do not support the recipe."""
-    if not isinstance(logits, np.ndarray):
-        raise ValueError("compiled: expected NumPy arrays; on another device, omit compiled")
     for name, is_usual in usual_loss(recipe).items():
         if not is_usual:
             raise ValueError(
@@ -222,21 +220,59 @@ def _two_passes(work: Rows, batch: Tokens, threads: int) -> PolicyLoss:
 
 
 def _loss_on_device(
-    logits: Logits,
-    tokens: Integers,
+    work: DeviceRows,
+    make_batch: Callable[..., Tokens],
+    advantages: Floats,
     mask: NDArray[Any],
-    batch: Tokens,
+    others: dict[str, Floats | None],
     out: Logits | None,
-    temperature: float,
+    *,
+    is_one_pass: bool,
 ) -> LogitsLoss:
-    """Return a recipe's loss and gradient for logits on a GPU; arrays of tokens are on the host."""
-    xp = array_namespace(logits)
-    out = xp.empty(logits.shape, dtype=logits.dtype) if out is None else out
+    """Return a recipe's loss and gradient for logits on a GPU; everything about tokens is on the host."""
+    xp = array_namespace(mask)
+    out = xp.empty((*mask.shape, work.vocabulary), dtype=work.logits.dtype) if out is None else out
+    advantages, mask, others = to_host((advantages, mask, others))  # first, as it waits for the GPU
+    live, target = mask.reshape(-1) != 0, out.reshape(-1)
+    blocks = work.blocks() if is_one_pass else [slice(0, len(live))]
     try:
-        rows = rows_of(logits, tokens, mask != 0, temperature)
-        result = batch.loss(rows.log_probs)
-    except ValueError:
-        out[...] = xp.nan  # an unfinished gradient must not be used
+        work.read(blocks[0])
+        batch = make_batch(advantages, mask, others)
+        passes = _one_pass_on_device if is_one_pass else _two_passes_on_device
+        result = passes(work, blocks, batch, live, target)
+    except BaseException:
+        out[...] = xp.nan  # a half-written gradient must not be used
         raise
-    write_gradient(rows, result.gradient.reshape(-1), out.reshape(-1))
     return LogitsLoss(float(result.loss), out, result.metrics)
+
+
+def _one_pass_on_device(
+    work: DeviceRows, blocks: list[slice], batch: Tokens, live: Bools, out: Array
+) -> PolicyLoss:
+    """Compute the slopes of each block while the GPU reads the next block; the recipe must be local.
+
+    The first block is being read. The metrics are computed last, while the GPU writes.
+    """
+    batch.prepare()
+    log_probs = np.empty(len(live))
+    log_probs[blocks[0]] = work.fetch(blocks[0], live)
+    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+        if following is not None:
+            work.read(following)
+        slopes = batch.slopes(log_probs, block)
+        if following is not None:
+            log_probs[following] = work.fetch(following, live)  # before `write`, for which it would wait
+        work.write(block, slopes, out)
+    return batch.loss(log_probs)
+
+
+def _two_passes_on_device(
+    work: DeviceRows, blocks: list[slice], batch: Tokens, live: Bools, out: Array
+) -> PolicyLoss:
+    """Read all rows before the first is differentiated, for tokens that depend on one another.
+
+    The only block is being read.
+    """
+    result = batch.loss(work.fetch(blocks[0], live))
+    work.write(blocks[0], result.gradient.reshape(-1), out)
+    return result

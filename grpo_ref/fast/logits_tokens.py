@@ -1,7 +1,7 @@
 """The fields of the sampled tokens that a loss needs beside the logits, as rows and as (P, G, T)."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from grpo_ref.arrays import Floats, Integers, array_namespace, is_set
 from grpo_ref.levels import token_level
 from grpo_ref.loss import PolicyLoss, batch_of, differentiate, policy_loss
-from grpo_ref.recipes import Recipe, Slot
+from grpo_ref.recipes import Recipe
+from grpo_ref.validation import check_reference, check_teacher
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Tokens:
       mask: (P, G, T) 1 on completion tokens.
       recipe, max_length, metrics: as in `policy_loss`.
       fields: the other arrays by name, (P, G, T) each: advantages, old_log_probs, ...
+      losses: the losses of the blocks of rows whose slopes were computed.
     """
 
     shape: tuple[int, ...]
@@ -31,6 +33,7 @@ class Tokens:
     max_length: int | None
     metrics: Collection[str] | None
     fields: dict[str, Any]
+    losses: list[float] = field(default_factory=list)
 
     @classmethod
     def of(
@@ -39,12 +42,16 @@ class Tokens:
         advantages: Floats,
         mask: NDArray[Any],
         others: dict[str, Floats | None],
+        *,
+        recipe: Recipe,
         **settings: Any,
     ) -> "Tokens":
         """Check the arrays and reshape them to (P, G, T); N completions become one group."""
+        check_reference(recipe, others.get("ref_log_probs"))
+        check_teacher(recipe, others.get("teacher_log_probs"))
         if tokens.ndim not in (2, 3):
             raise ValueError(f"tokens: expected (N, T) or (P, G, T), got shape {tokens.shape}")
-        xp = array_namespace(tokens, mask)
+        xp = array_namespace(mask)
         shape = (1,) * (3 - tokens.ndim) + tokens.shape
         if advantages.shape == tokens.shape[:-1]:
             advantages = xp.broadcast_to(advantages[..., None], tokens.shape)
@@ -55,7 +62,7 @@ class Tokens:
                 raise ValueError(f"{name}: expected shape {tokens.shape}, got {array.shape}")
             fields[name] = array.reshape(*shape, *array.shape[tokens.ndim :])
         grouped = xp.astype(is_set(mask), xp.float64).reshape(shape)
-        return cls(shape=shape, mask=grouped, fields=fields, **settings)
+        return cls(shape=shape, mask=grouped, recipe=recipe, fields=fields, **settings)
 
     @cached_property
     def weights(self) -> Floats:
@@ -63,8 +70,14 @@ class Tokens:
         weights: Floats = self.recipe.weights(self.mask, max_length=self.max_length).reshape(-1)
         return weights
 
+    def prepare(self) -> None:
+        """Compute what the slopes of every block of rows read."""
+        _ = self.weights  # a cached property
+
     def loss(self, log_probs: Floats) -> PolicyLoss:
-        """Return loss, gradient and metrics of all tokens."""
+        """Return loss, gradient and metrics of all tokens; without metrics, the sum of the known losses."""
+        if self.losses and not (self.metrics is None or self.metrics):
+            return PolicyLoss(np.float64(sum(sorted(self.losses))), np.empty(0), {})
         return policy_loss(
             log_probs.reshape(self.shape),
             mask=self.mask,
@@ -88,22 +101,21 @@ class Tokens:
         )
 
     def slopes(self, log_probs: Floats, rows: slice) -> Floats:
-        """Return the gradient with respect to some tokens' log-probabilities; the recipe must be local."""
+        """Return the gradient with respect to some tokens' log-probabilities, and record their loss.
+
+        The recipe must be local.
+        """
         # The aggregation needs all tokens of the batch, so its weights are computed once and sliced here.
-        known = Slot(_given_weights, {"weights": self.weights[None, None, rows]})
+        weights = self.weights[None, None, rows]
         part = {
             name: array.reshape(-1, *array.shape[3:])[None, None, rows] for name, array in self.fields.items()
         }
         mask = self.mask.reshape(-1)[None, None, rows]
-        recipe = replace(self.recipe, aggregate=known)
         some = batch_of(log_probs[None, None, rows], mask=mask, **part)
-        gradient: Floats = differentiate(some, recipe).gradient[0, 0]
+        result = differentiate(some, self.recipe, measures_penalty=False, weights=weights)
+        self.losses.append(float(result.losses.sum()))
+        gradient: Floats = result.gradient[0, 0]
         return gradient
-
-
-def _given_weights(mask: Floats, *, weights: Floats) -> Floats:
-    """Return given weights, as an aggregation does."""
-    return weights
 
 
 def is_local(recipe: Recipe) -> bool:

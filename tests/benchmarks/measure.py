@@ -24,17 +24,22 @@ def last_of(updates: Iterable[Update]) -> Update:
     return deque(updates, maxlen=1)[0]
 
 
-def interleaved(actions: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
+def interleaved(
+    actions: Mapping[str, Callable[[], Any]], rounds: int, warm: int = 0
+) -> dict[str, list[float]]:
     """Seconds of each action in each round; they take turns, so that a drifting machine slows all alike.
 
     The turns are in another order each round, with a pause in between: the threads of other libraries go on
-    spinning for a while, which would slow whoever is next.
+    spinning for a while, which would slow whoever is next. Each action runs `warm` times more after the
+    pause, before it is timed, as it would in a loop without pauses.
     """
     seconds: dict[str, list[float]] = {name: [] for name in actions}
     rng = np.random.default_rng(0)
     for _ in range(rounds):
         for name in rng.permutation(list(actions)).tolist():
             time.sleep(PAUSE)
+            for _ in range(warm):
+                actions[name]()
             begun = time.perf_counter()
             actions[name]()
             seconds[name].append(time.perf_counter() - begun)

@@ -8,6 +8,7 @@ from devices import assert_close
 
 from grpo_ref import GRPO, RECIPES, policy_loss_from_logits, token_log_probs
 from grpo_ref.arrays import to_device, to_host
+from grpo_ref.fast import logits_device
 
 FIELDS = ("old_log_probs", "ref_log_probs", "rollout_log_probs", "entropies", "noise")
 FIELDS += ("top_log_probs", "top_rollout_log_probs")
@@ -58,6 +59,26 @@ def test_any_vocabulary_in_both_precisions(vocabulary, dtype, place):
     check_logits(place, batch_of(vocabulary, dtype), GRPO, place.rtol if dtype == "float64" else 2e-6)
 
 
+@pytest.mark.parametrize("metrics", [None, ()])
+def test_the_compiled_loop(metrics, place):
+    pytest.importorskip("numba")
+    recipe = replace(RECIPES["dapo"], kl_coef=0.1)
+    check_logits(place, batch_of(7), recipe, place.rtol, compiled=True, metrics=metrics)
+
+
+def test_several_blocks_of_rows(place, monkeypatch):
+    """With 7 logits of 8 bytes in each of the 30 rows, 230 bytes are 4 rows, so there are 8 blocks."""
+    monkeypatch.setattr(logits_device, "BLOCK_BYTES", 230)
+    given = batch_of(7)
+    check_logits(place, given, replace(GRPO, kl_coef=0.1), place.rtol)
+    check_logits(place, given, replace(GRPO, kl_coef=0.1), place.rtol, metrics=())
+    given["logits"][0, 1, 1, 3] = np.nan
+    there = to_device(given, place.xp)
+    with pytest.raises(ValueError, match=r"logits: row 6 holds NaN"):
+        policy_loss_from_logits(**there, recipe=GRPO, out=there["logits"])
+    assert np.isnan(to_host(there["logits"])).all()
+
+
 ROWS = {
     "ten thousand": np.array([1e4, 0.0, -1e4, 3.0, 2.0, 1.0, 0.0]),
     "minus ten thousand": np.full(7, -1e4) + np.arange(7.0),
@@ -104,9 +125,16 @@ def test_a_token_out_of_range_and_a_wrong_shape_are_named(place):
 
 
 def test_only_arrays_of_the_tokens_cross(place):
-    """Down: all inputs but the logits, and three numbers a row. Up: the tokens, and two numbers a row."""
+    """Down: all inputs but logits and tokens, and two numbers a row, as padding is NaN. Up: one number."""
     given = batch_of(7)
     there = to_device(given, place.xp)
     up, down = place.crossings()
     policy_loss_from_logits(**there, recipe=GRPO)
-    assert place.crossings() == (up + 2, down + len(given))
+    assert place.crossings() == (up + 1, down + len(given))
+
+
+def test_no_completions(place):
+    given = {name: array[:0] for name, array in batch_of(7).items()}
+    result = policy_loss_from_logits(**to_device(given, place.xp), recipe=GRPO, metrics=())
+    assert result.loss == 0.0
+    assert result.gradient.shape == (0, 3, 5, 7)
