@@ -206,9 +206,9 @@ hard = TASKS["arithmetic"](format_weight=0.0)
 runs = {
     "groups of 2": run(hard, prompts=8, group_size=2)[0],
     "groups of 16": run(hard, prompts=8, group_size=16)[0],
-    "groups of 2, resampled": run(
-        hard, replace(GRPO, keep=DAPO.keep), prompts=8, group_size=2, resamples=10
-    )[0],
+    "groups of 2, resampled": run(hard, replace(GRPO, keep=DAPO.keep), prompts=8, group_size=2, resamples=10)[
+        0
+    ],
 }
 dynamics_figure(runs, ("reward", "dead_groups", "entropy"))
 

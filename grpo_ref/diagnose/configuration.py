@@ -1,6 +1,9 @@
 """Take the facts of a run from its configuration, as `grpo_ref.explain` reads it."""
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from grpo_ref.advantages import batch_normalized, batch_scaled, group_normalized
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
@@ -9,6 +12,7 @@ from grpo_ref.explain.dialect import COMPLETIONS
 from grpo_ref.explain.explanation import Report
 from grpo_ref.explain.schedule import setting
 from grpo_ref.filters import all_completions
+from grpo_ref.loss import batch_of, differentiate
 
 AVERAGES: dict[Any, Average] = {
     sequence_mean_token_mean: SEQUENCE_MEAN,
@@ -16,6 +20,8 @@ AVERAGES: dict[Any, Average] = {
     fixed_length: FIXED_LENGTH,
 }
 """The averages of the loss that the relations know."""
+OF_LOSS = {"surrogate", "corrections", "aggregate", "bonus", "addition"}
+"""The parts of a configuration that the value of the loss depends on."""
 OF_BATCH = (batch_normalized, batch_scaled)
 """Advantages that are divided by the std of the batch."""
 OF_TRL = ("trl", "unsloth", "ms_swift")
@@ -44,7 +50,8 @@ def facts_of(report: Report) -> Facts:
         window=_window(report),
         steps=_steps(report),
         kl_coef=None if {"kl_coef", "penalty"} & doubted or _differs_by_release(report) else recipe.kl_coef,
-        average=None if "aggregate" in doubted else _average(report),
+        has_bonus=None if {"bonus", "addition"} & doubted else bool(report.explanation.entropy_coef),
+        average=None if OF_LOSS & doubted else _average(report),
         on_policy=_is_on_policy(report),
         budget=next((int(value) for name in BUDGETS if isinstance(value := _key(report, name), int)), None),
         weights=_weights(report),
@@ -78,9 +85,43 @@ def _differs_by_release(report: Report) -> bool:
 
 
 def _average(report: Report) -> Average | None:
-    """Return the average of the loss. A mean over the tokens of each micro-batch is none that the relations know."""
+    """Return the average of the loss, if the loss without the KL is minus that average of the advantages at ratio 1.
+
+    A mean over the tokens of each micro-batch is none that the relations know.
+    """
     average = AVERAGES.get(report.recipe.aggregate.kernel)
-    return None if average == TOKEN_MEAN and report.explanation.averages.over != "step" else average
+    if average == TOKEN_MEAN and report.explanation.averages.over != "step":
+        return None
+    return average if _is_mean_of_advantages(report) else None
+
+
+def _is_mean_of_advantages(report: Report) -> bool:
+    """Return true if the loss without the KL is minus the weighted sum of the advantages at ratio 1, tried on a batch.
+
+    An entropy bonus, a correction, a mask of tokens, or a surrogate such as SAPO's, whose value at ratio 1 is not the
+    advantage, makes another loss.
+    """
+    if report.explanation.entropy_coef:
+        return False
+    rng = np.random.default_rng(0)
+    shape = (2, 4, 6)
+    lengths = np.array([[6, 1, 3, 4], [2, 5, 6, 6]])
+    log_probs, rollout = -rng.random(shape), -rng.random(shape)
+    batch = batch_of(
+        log_probs,
+        rng.normal(size=shape[:2]),
+        (np.arange(6) < lengths[..., None]).astype(float),
+        ref_log_probs=log_probs,
+        rollout_log_probs=rollout,
+        entropies=rng.random(shape),
+        noise=rng.random(shape),
+    )
+    try:
+        losses = differentiate(batch, replace(report.recipe, kl_coef=0.0), measures_penalty=False).losses
+        weights = report.recipe.aggregate(batch)
+    except ValueError:  # a part reads what the log does not show
+        return False
+    return bool(np.isclose(losses.sum(), -(weights * batch.advantages).sum(), rtol=1e-12, atol=0.0))
 
 
 def _setting(report: Report, name: str) -> Any:

@@ -34,6 +34,7 @@ class Facts:
       window: generation batches that are averaged in one row.
       steps: optimizer steps of one row; the gradient's norm is that of the last one.
       kl_coef: weight of the KL penalty in the loss, β.
+      has_bonus: true if the loss has an entropy bonus.
       average: the average of the loss over tokens, of the whole generation batch.
       on_policy: true if each batch is used for one step, so that every ratio is 1.
       budget: the largest number of tokens of a completion.
@@ -55,6 +56,7 @@ class Facts:
     window: int | None = None
     steps: int | None = None
     kl_coef: float | None = None
+    has_bonus: bool | None = None
     average: Average | None = None
     on_policy: bool | None = None
     budget: int | None = None

@@ -359,7 +359,7 @@ def gradient_of_live_groups(row: Row, facts: Facts, log: Log) -> Iterator[Bound]
     if dead < 1.0 and not some_masked:
         formula = f"gradient norm {norm:g} while {1.0 - dead:.3g} of the groups have different rewards"
         yield Bound(float(norm > 0.0), 1.0, 1.0, 0.0, formula)
-    if dead == 1.0 and facts.kl_coef == 0.0:
+    if dead == 1.0 and facts.kl_coef == 0.0 and facts.has_bonus is False:
         yield Bound(norm, 0.0, 0.0, 1e-6, f"gradient norm {norm:g} while every group has equal rewards")
 
 
@@ -585,7 +585,7 @@ RELATIONS = (
     Relation("R11b", "with one step per batch and a mean over tokens, |loss - β KL| <= sqrt(Var A Var L) / mean L",
              ("loss", "length.min", "length.mean", "length.max"), ("on_policy", "kl_coef", "average", "window", "standardized", "nothing masked"),
              "Part of the completions may be masked out of the loss.", loss_is_covariance),
-    Relation("R12", "the gradient is not 0 while a group has different rewards; without a KL it is 0 otherwise", ("dead_share", "grad_norm"),
+    Relation("R12", "the gradient is not 0 while a group has different rewards; without a KL and a bonus it is 0 otherwise", ("dead_share", "grad_norm"),
              ("one step", "kl_coef", "dead share of groups"), "Everything may be masked out of the loss.", gradient_of_live_groups),
     Relation("R13", "k3 >= 0", ("kl",), ("k3",), "The logged KL may be k1, which can be negative.", kl_is_positive),
     Relation("R14b", "mean = c L(cut) + (1-c) L(ended)", ("truncated", "length.mean", "ended_length.mean", "length.max"),

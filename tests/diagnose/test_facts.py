@@ -215,3 +215,20 @@ def test_no_completion_is_longer_than_the_budget():
     assert beyond_budget(log, None) == beyond_budget(log, 23) == []
     (fact,) = beyond_budget(log, 21)
     assert (fact.value, fact.step, fact.rows) == ("at least 23", 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("keys", "average"),
+    [
+        ("loss_type: grpo", "sequence_mean"),
+        ("loss_type: dapo", "token_mean"),
+        ("loss_type: grpo\nepsilon: 0.05\ndelta: 1.5", "sequence_mean"),
+        ("loss_type: sapo", None),  # its value at ratio 1 is 2/τ times the advantage
+        ("loss_type: grpo\ntop_entropy_quantile: 0.5", None),  # half of the tokens are masked
+        ("loss_type: grpo\nentropy_coef: 0.01", None),
+    ],
+)
+def test_the_average_is_known_if_the_loss_at_ratio_1_is_an_average_of_advantages(keys, average, tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(f"num_generations: 8\nmax_completion_length: 16\nbeta: 0.04\n{keys}\n", encoding="utf-8")
+    assert facts_of(explain(path)).average == average

@@ -305,3 +305,10 @@ def test_a_sum_of_rounded_rewards_holds():
     row = {"step": 1, "reward": -0.05337, "rewards/a/mean": 0.7, "rewards/b/mean": -0.7534}
     assert apply_relations(replace(log_of([row], "trl"), digits=5e-4), Facts(weights={})).violations == []
     assert apply_relations(log_of([row], "trl"), Facts(weights={})).violations != []
+
+
+@pytest.mark.parametrize(("has_bonus", "codes"), [(False, ["R12"]), (True, []), (None, [])])
+def test_a_bonus_gives_a_gradient_without_different_rewards(has_bonus, codes):
+    log = log_of([{"step": 1, "frac_reward_zero_std": 1.0, "grad_norm": 0.1}], "trl")
+    facts = replace(FACTS, kl_coef=0.0, has_bonus=has_bonus)
+    assert [each.code for each in apply_relations(log, facts).violations] == codes

@@ -50,7 +50,7 @@ PROBLEM = Problem(
     ),
     notes=(
         "In a trainer the same fault is a loss whose minus is missing, or a minus too many: an optimizer goes"
-        " downhill on what it is given, so it has to be given -J. For the log of a trainer, see \"The reward falls\" in"
+        ' downhill on what it is given, so it has to be given -J. For the log of a trainer, see "The reward falls" in'
         " docs/howto/symptoms.md: `grpo-ref diagnose` compares the logged loss with the advantages."
     ),
     source="Williams 1992, REINFORCE, with the mean of the group for a baseline.",

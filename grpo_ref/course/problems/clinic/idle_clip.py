@@ -108,8 +108,8 @@ PROBLEM = Problem(
     ),
     notes=(
         "A clip fraction of exactly 0 is right in one case: with one step per batch. TRL then leaves πold out and"
-        " takes the policy itself, detached. TRL logs it as clip_ratio/region_mean, verl as actor/pg_clipfrac: see \"The"
-        " clip ratio is 0\" in docs/howto/symptoms.md. `grpo-ref diagnose LOG CONFIG` says whether it is right."
+        ' takes the policy itself, detached. TRL logs it as clip_ratio/region_mean, verl as actor/pg_clipfrac: see "The'
+        ' clip ratio is 0" in docs/howto/symptoms.md. `grpo-ref diagnose LOG CONFIG` says whether it is right.'
     ),
     source="Schulman et al. 2017, PPO, eq. 7 (arXiv:1707.06347).",
     hints=(
