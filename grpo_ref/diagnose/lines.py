@@ -34,7 +34,9 @@ HEADING = re.compile(r"=+ Step (\d+)/\d+ =+")
 BULLET = re.compile(rf"\s*• (Loss|[A-Z][\w ]+|generation): ({NUMBER})")
 EPOCH = re.compile(r"Epoch:(?:\[(\d+)/\d+\]\((\d+)/(\d+)\)| (\d+), Step: (\d+)/(\d+)), (.*)")
 ITEM = re.compile(rf"\s*([A-Za-z][\w ]*): ?({NUMBER})")
-PAIR = re.compile(rf"""['"]([^'"]+)['"]\s*:\s*['"]?({NUMBER})['"]?\s*(?=[,}}])""")
+PAIR = re.compile(rf"""['"]([^'"]+)['"]\s*:\s*['"]?({NUMBER})(?:/\d+)?['"]?\s*(?=[,}}])""")
+STEP_OF_STEPS = "global_step/max_steps"
+"""A metric of ms-swift, such as "5/3766"."""
 KNOWN = (
     "'loss'",
     '"loss"',
@@ -198,6 +200,8 @@ def numbers(record: Mapping[str, Any]) -> Record:
         if name == "metrics" and isinstance(value, dict):
             kept |= numbers(value)
         elif isinstance(value, (int, float, str)) and not isinstance(value, bool) and isinstance(name, str):
+            if name == STEP_OF_STEPS and isinstance(value, str):
+                value = value.partition("/")[0]
             try:
                 kept[name] = float(value)
             except (ValueError, OverflowError):

@@ -21,6 +21,7 @@ STEPS = (
     "training/global_step",
     "trainer/global_step",
     "train/global_step",
+    "global_step/max_steps",
     "_step",
     "Step",
 )
@@ -59,6 +60,8 @@ class Names:
       plain: name -> quantity, with a minus sign if the trainer logs it with the other sign.
       patterns: patterns of names, each with its quantity. A group `name` in a pattern is the name of a reward function.
       decimals: number of decimals in its console; None if they vary.
+      base: the trainer whose names it has too, or "".
+      since, until: patterns of names, each with the first or last release that logs them.
     """
 
     trainer: str
@@ -67,6 +70,9 @@ class Names:
     plain: Mapping[str, str]
     patterns: tuple[tuple[re.Pattern[str], str], ...]
     decimals: int | None = None
+    base: str = ""
+    since: Mapping[str, str] = field(default_factory=dict)
+    until: Mapping[str, str] = field(default_factory=dict)
 
     def quantity(self, metric: str) -> str | None:
         """Return the quantity of a metric, "component.mean/NAME" for a reward function; None if it is unknown.
@@ -107,6 +113,7 @@ class Log:
     Attributes:
       trainer: name of the trainer, or "" if its metrics do not tell.
       title: its name in sentences.
+      releases: its possible releases, such as "0.17 or later"; "" if the metrics do not tell.
       rows: one per logged step, in the order of the steps.
       unknown: metrics without a definition -> number of rows that have them.
       digits: relative precision of the numbers as they were printed.
@@ -122,6 +129,7 @@ class Log:
     digits: float = 1e-6
     loss_digits: float = 1e-6
     rounding: float = 0.0
+    releases: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def column(self, quantity: str) -> list[tuple[int, float]]:
@@ -165,6 +173,9 @@ def _names(trainer: str, table: Mapping[str, Any], data: Mapping[str, Any]) -> N
         {name: quantity for name, quantity in metrics.items() if name not in patterns},
         tuple((re.compile(name), quantity) for name, quantity in patterns.items()),
         table.get("decimals"),
+        table.get("base", ""),
+        table.get("since", {}),
+        table.get("until", {}),
     )
 
 
@@ -178,9 +189,36 @@ def _is_known(metric: str) -> bool:
 def trainer_of(metrics: Iterable[str]) -> str:
     """Return the trainer whose metrics these are: the one most of whose own names are there; "" if there is none."""
     present = {part for name in metrics for part in (name, name.removeprefix("train/"))}
-    counts = {name: len(names.tells & present) for name, names in trainers().items()}
-    best = max(counts, key=lambda name: (counts[name], name != "trl"))
+    own = {name: len(names.tells & present) for name, names in trainers().items()}
+    counts = {name: own[name] and own[name] + own.get(names.base, 0) for name, names in trainers().items()}
+    best = max(counts, key=lambda name: counts[name])
     return best if counts[best] else ""
+
+
+def releases_of(trainer: str, metrics: Iterable[str]) -> str:
+    """Return the releases of a trainer that log all of these metrics, as text; "" if the metrics do not tell.
+
+    Some forks log names of old and new releases together. Then nothing is said.
+
+    >>> releases_of("trl", ["completions/mean_length", "frac_reward_zero_std"])
+    '0.18 or later'
+    >>> releases_of("trl", ["completion_length", "rewards/f"])
+    '0.16 or earlier'
+    """
+    if trainer not in trainers():
+        return ""
+    names, present = trainers()[trainer], list(metrics)
+
+    def releases(table: Mapping[str, str]) -> list[str]:
+        logged = (
+            release for name, release in table.items() if any(re.fullmatch(name, each) for each in present)
+        )
+        return sorted(logged, key=lambda release: [int(part) for part in release.split(".")])
+
+    first, last = releases(names.since)[-1:], releases(names.until)[:1]
+    if first and last:
+        return first[0] if first == last else ""
+    return f"{first[0]} or later" if first else f"{last[0]} or earlier" if last else ""
 
 
 def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
@@ -237,7 +275,16 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     }
     read = [row.values for row in ordered[:MOST_READ]]
     digits, loss_digits = precision(read)
-    return Log(trainer, names.title, ordered, unknown, digits, loss_digits, rounding(read, names.decimals))
+    return Log(
+        trainer,
+        names.title,
+        ordered,
+        unknown,
+        digits,
+        loss_digits,
+        rounding(read, names.decimals),
+        releases_of(trainer, counts),
+    )
 
 
 def precision(rows: Iterable[Mapping[str, float]]) -> tuple[float, float]:

@@ -73,7 +73,8 @@ def heading(diagnosis: Results) -> str:
     against = "configuration of the folder" if log.settings else "no configuration"
     if diagnosis.report:
         against = f"configuration of {diagnosis.report.dialect.version}"
-    return f"{log.title} log, {rows}, steps {first} to {last}, {against}"
+    releases = f" ({log.releases})" if log.releases else ""
+    return f"{log.title} log{releases}, {rows}, steps {first} to {last}, {against}"
 
 
 def summary(diagnosis: Results) -> str:

@@ -111,9 +111,9 @@ def test_what_would_help_is_named():
 
 def test_the_report_is_written_in_three_forms(files):
     found = diagnose(*files("frozen"))
-    assert text(found).startswith("TRL log, 20 rows, steps 1 to 20, configuration of TRL ")
+    assert text(found).startswith("TRL log (0.18 or later), 20 rows, steps 1 to 20, configuration of TRL ")
     assert "! the gradient is not 0 while a group has different rewards" in text(found)
-    assert markdown(found).startswith("# TRL log, 20 rows")
+    assert markdown(found).startswith("# TRL log (0.18 or later), 20 rows")
     assert json.loads(json.dumps(data(found)))["rows"] == 20
 
 

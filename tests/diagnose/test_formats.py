@@ -17,6 +17,14 @@ SAMPLES = {
         "{'loss': 0.0, 'reward': 0.5, 'kl': 1e-05}\n",
         [{"loss": 0.0, "reward": 0.5, "kl": 1e-05}],
     ),
+    "a line of ms-swift": (
+        '{"loss": 0.5, "global_step/max_steps": "5/3766", "elapsed_time": "5m 18s"}\n'
+        "{'loss': 0.5, 'reward': 0.1, 'global_step/max_steps': '10/3766', 'percentage': '0.18%'}\n",
+        [
+            {"loss": 0.5, "global_step/max_steps": 5.0},
+            {"loss": 0.5, "reward": 0.1, "global_step/max_steps": 10.0},
+        ],
+    ),
     "behind a progress bar": (
         "  1%|1 | 3/300 [00:10<10:00]\r{'loss': 0.1, 'reward': 0.5}\n",
         [{"loss": 0.1, "reward": 0.5}],

@@ -69,7 +69,7 @@ def test_the_command_follows_until_it_is_interrupted(tmp_path, monkeypatch):
     run = CliRunner().invoke(main, ["diagnose", str(path), "--follow"])
     assert run.exit_code == 1
     assert run.output.startswith("waiting for metrics in ")
-    assert "TRL log, 3 rows, steps 1 to 3, no configuration; following (Ctrl-C ends)" in run.output
+    assert "3 rows, steps 1 to 3, no configuration; following (Ctrl-C ends)" in run.output
     assert "step 3:\n! reward = Σ w (mean of each reward function) (R1)" in run.output
     refused = CliRunner().invoke(main, ["diagnose", str(path), "--follow", "--format", "json"])
     assert refused.exit_code == 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grpo_ref.diagnose.log import log_of, quantities, trainer_of, trainers
+from grpo_ref.diagnose.log import log_of, quantities, releases_of, trainer_of, trainers
 
 
 def test_every_metric_has_a_quantity_with_a_meaning():
@@ -55,6 +55,10 @@ def test_a_metric_is_looked_up(trainer, metric, quantity):
 def test_the_trainer_is_found_from_the_names():
     assert trainer_of(["loss", "reward_std", "completions/mean_length"]) == "trl"
     assert trainer_of(["reward_std", "memory(GiB)", "completions/mean_length", "entropy/mean"]) == "ms_swift"
+    assert (
+        trainer_of(["reward_std", "frac_reward_zero_std", "completions/mean_length", "memory(GiB)"])
+        == "ms_swift"
+    )
     assert trainer_of(["actor/pg_loss", "critic/score/mean"]) == "verl"
     assert trainer_of(["policy_loss", "actor_lr", "kl"]) == "openrlhf"
     assert trainer_of(["Loss", "Avg Reward"]) == "nemo_rl"
@@ -66,6 +70,23 @@ def test_the_trainer_is_found_from_the_names():
     assert trainer_of(["ppo_actor/task_reward/avg", "timeperf/rollout"]) == "areal"
     assert trainer_of(["train/actor/policy_loss", "rollout/rewards", "env/reward"]) == "rlinf"
     assert trainer_of(["loss"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("trainer", "metrics", "releases"),
+    [
+        ("trl", ["completion_length", "rewards/f", "reward_std"], "0.16 or earlier"),
+        ("trl", ["completions/mean_length", "sampling/importance_sampling_ratio/mean"], "0.23 or later"),
+        ("trl", ["completion_length", "rewards/f/mean"], ""),  # a fork that logs both
+        ("trl", ["reward_std"], ""),
+        ("ms_swift", ["completions/mean_length"], ""),
+        ("verl", ["actor/pg_loss", "mismatch/mismatch_kl"], "0.6.0"),
+        ("verl", ["response_length_non_aborted/mean", "rollout_corr/kl"], "0.6.1 or later"),
+        ("", ["reward"], ""),
+    ],
+)
+def test_the_releases_are_found_from_the_names(trainer, metrics, releases):
+    assert releases_of(trainer, metrics) == releases
 
 
 def test_rows_of_evaluation_and_the_summary_are_left_out():
