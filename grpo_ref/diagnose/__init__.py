@@ -18,6 +18,8 @@
 | statements | rank the statements, and put them into words |
 | advice | look up the keys to change, and the price |
 | text | write the report |
+| comparison | find the differences of two runs |
+| two_runs | compare the logs of two runs |
 | figure | draw the curves with the statements |
 | page | write the report with the curves as HTML |
 | diagnosis | put the steps together |

@@ -1,8 +1,9 @@
 """Implement `grpo-ref diagnose`: what happened in a training run?"""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -10,6 +11,7 @@ from grpo_ref.render.choices import Name
 
 if TYPE_CHECKING:
     from grpo_ref.diagnose.diagnosis import Diagnosis
+    from grpo_ref.diagnose.two_runs import Comparison
     from grpo_ref.explain.explanation import Report
 
 SUFFIXES = (".png", ".pdf", ".svg")
@@ -21,6 +23,9 @@ with its output. Several files of one run may be given; the last file is the con
 The report has four kinds of statements. Broken relations: numbers that cannot occur together, whatever the model does, so
 there is a mistake in code, data or logging. Patterns in the curves, which are not proofs. Numbers that look alarming and
 are right. And what was tested, and what was not. Nothing is sent anywhere.
+
+With --against LOG, two runs are compared: facts that differ, metrics that the trainers compute differently, and the step
+from which on the rewards differ by more than noise.
 
 Exit status: 0 if no relation is broken, 1 if one is broken or the log differs from the configuration, 2 if nothing could
 be read.
@@ -60,6 +65,13 @@ be read.
     help="Read the log of a run in progress until Ctrl-C, and print new statements.",
 )
 @click.option(
+    "--against",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="LOG",
+    help="The log of another run to compare with. Repeat it for several files; the last may be its launch file.",
+)
+@click.option(
     "--figure",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Picture of the curves to write (.png, .pdf or .svg), with the statements marked at their steps.",
@@ -78,6 +90,7 @@ def command(
     form: str,
     everything: bool,
     is_followed: bool,
+    against: tuple[Path, ...],
     figure: Path | None,
     html: Path | None,
 ) -> None:
@@ -91,10 +104,10 @@ def command(
 
     if is_followed and form != "text":
         raise click.UsageError(f"--follow prints text, so --format {form} cannot be given with it.")
+    if is_followed and against:
+        raise click.UsageError("--follow reads one run, so --against cannot be given with it.")
 
-    logs = list(files)
-    if config is None and len(logs) > 1 and not _has_metrics(logs[-1]):
-        config = logs.pop()
+    logs, config = _divided(files) if config is None else (list(files), config)
     try:
         report = None if config is None else explain(config)
         if is_followed:
@@ -103,6 +116,8 @@ def command(
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     diagnosis = diagnosis_of(log, report)
+    if against:
+        _compare(context, diagnosis, _other(against, trainer or ""), form, figure, html)
     if form == "json":
         click.echo(json.dumps(_finite(data(diagnosis)), indent=2, default=str))
     else:
@@ -110,6 +125,48 @@ def command(
         click.echo(markdown(diagnosis) if form == "markdown" else text(diagnosis, most))
     _write(diagnosis, figure, html)
     context.exit(0 if diagnosis.is_sound else 1)
+
+
+def _divided(files: Sequence[Path]) -> tuple[list[Path], Path | None]:
+    """Return the logs, and the configuration if the last of several files has no metrics."""
+    *logs, last = files
+    return (logs, last) if logs and not _has_metrics(last) else (list(files), None)
+
+
+def _other(files: Sequence[Path], trainer: str) -> "Diagnosis":
+    """Return the diagnosis of the run to compare with."""
+    from grpo_ref.diagnose.diagnosis import diagnosis_of, read_log
+    from grpo_ref.explain.report import explain
+
+    logs, config = _divided(files)
+    try:
+        return diagnosis_of(read_log(logs, trainer), None if config is None else explain(config))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--against") from error
+
+
+def _compare(
+    context: click.Context,
+    first: "Diagnosis",
+    second: "Diagnosis",
+    form: str,
+    figure: Path | None,
+    html: Path | None,
+) -> NoReturn:
+    """Print the comparison of two runs, write its figure and page, and end the command."""
+    from grpo_ref.diagnose.comparison import data, sections, title
+    from grpo_ref.diagnose.text import written_in_markdown
+    from grpo_ref.diagnose.two_runs import compare
+
+    comparison = compare(first, second)
+    if form == "json":
+        click.echo(json.dumps(_finite(data(comparison)), indent=2, default=str))
+    elif form == "markdown":
+        click.echo(written_in_markdown(title(comparison), list(sections(comparison))))
+    else:
+        click.echo(str(comparison))
+    _write(comparison, figure, html)
+    context.exit(0 if first.is_sound and second.is_sound else 1)
 
 
 def _follow(
@@ -138,7 +195,7 @@ def _follow(
     return 2 if last is None else 0 if last.is_sound else 1
 
 
-def _write(diagnosis: "Diagnosis", figure: Path | None, html: Path | None) -> None:
+def _write(report: "Diagnosis | Comparison", figure: Path | None, html: Path | None) -> None:
     """Write the figure and the page, if they are asked for, and say so on the standard error."""
     from grpo_ref.files import replace_text
 
@@ -149,12 +206,12 @@ def _write(diagnosis: "Diagnosis", figure: Path | None, html: Path | None) -> No
         if figure is not None:
             from grpo_ref.plots.style import save
 
-            save(diagnosis.plot(), figure)
+            save(report.plot(), figure)
             click.echo(f"wrote {figure}", err=True)
         if html is not None:
             from grpo_ref.diagnose.page import page
 
-            replace_text(html, page(diagnosis))
+            replace_text(html, page(report))
             click.echo(f"wrote {html}", err=True)
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error

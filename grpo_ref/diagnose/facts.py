@@ -336,13 +336,14 @@ def joined(given: Facts, shown: list[Shown]) -> tuple[Facts, list[Shown]]:
         before = known[fact.name]
         if fact.name == "weights" and before is not None:
             continue  # the relation on the reward tests the weights of the configuration
-        if before is not None and fact.name != "loss_scale" and not _is_equal(before, fact.value):
+        if before is not None and fact.name != "loss_scale" and not is_equal(before, fact.value):
             contradicted.append(fact)
         known[fact.name] = fact.value
     return replace(given, **known), contradicted
 
 
-def _is_equal(one: Any, other: Any) -> bool:
+def is_equal(one: Any, other: Any) -> bool:
+    """Return true if two values of a fact are equal, up to 2 % for numbers that a log shows."""
     if isinstance(one, float) or isinstance(other, float):
         return math.isclose(one, other, rel_tol=0.02)
     return bool(one == other)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from grpo_ref.diagnose.comparison import Runs, computed_apart, in_two_lines, one_sided, rewards_part
 from grpo_ref.diagnose.facts import Facts
 from grpo_ref.diagnose.log import Log, quantities
 from grpo_ref.diagnose.results import Results
@@ -63,6 +64,60 @@ def figure(diagnosis: Results) -> "Figure":
     )
 
 
+def figure_of_two(runs: Runs) -> "Figure":
+    """Draw the curves of two runs on the same axes, with the statements on one run only marked.
+
+    Raises:
+      ValueError: if no log has a quantity that can be drawn.
+    """
+    return curves_figure(panels_of_two(runs), events_of_two(runs), title=visible(in_two_lines(runs)))
+
+
+def panels_of_two(runs: Runs) -> list[Panel]:
+    """Return the panels of two runs: one for each of `PANELS` and each reward function of both runs."""
+    logs = runs.first.log, runs.second.log
+    apart = computed_apart(runs)
+    shared = [name for name in logs[0].components if name in logs[1].components][:MOST_COMPONENTS]
+    if len(shared) == 1 and all(log.column("reward") for log in logs):
+        shared = []  # the reward shows the only function
+    of_components = [Curves(f"{_short(name)} (mean)", {f"component.mean/{name}": ""}) for name in shared]
+    first, *others = PANELS
+    drawn = []
+    for wanted in (first, *of_components, *others):
+        present = [next((name for name in wanted.choices if log.column(name)), None) for log in logs]
+        curves = [
+            each
+            for log, quantity, run in zip(logs, present, "AB", strict=True)
+            if quantity is not None and (each := curve(log, quantity, run, "AB".index(run))) is not None
+        ]
+        if curves:
+            quantity = next(name for name in present if name is not None)
+            differs = (
+                "\n(computed differently)"
+                if quantity in apart or (wanted is first and "reward" in apart)
+                else ""
+            )
+            drawn.append(Panel(with_unit(wanted.label, quantity) + differs, curves))
+    return drawn
+
+
+def events_of_two(runs: Runs) -> list[Event]:
+    """Return the step at which the rewards part, and the statements on one run only that have a step."""
+    statements = [(run, each) for run, only in zip("AB", one_sided(runs), strict=True) for each in only]
+    marked = [
+        (each.step, f"only {run}: {_undated(each)}", each.kind != "pattern")
+        for run, each in statements
+        if each.step is not None
+    ]
+    parted = rewards_part(runs.first.log, runs.second.log)
+    if parted is not None:
+        marked.insert(0, (int(parted.step), "the rewards differ by more than noise from here on", False))
+    return [
+        Event(str(number), step, visible(text), is_certain)
+        for number, (step, text, is_certain) in enumerate(marked, 1)
+    ]
+
+
 def panels(log: Log, facts: Facts) -> list[Panel]:
     """Return the panels that a log can fill: the reward, the reward functions, and then `PANELS`."""
     first, *others = PANELS
@@ -81,13 +136,13 @@ def events(diagnosis: Results) -> list[Event]:
     ]
 
 
-def curve(log: Log, quantity: str, label: str = "") -> Curve | None:
+def curve(log: Log, quantity: str, label: str = "", look: int | None = None) -> Curve | None:
     """Return the curve of a quantity; None if the log does not have the quantity."""
     column = log.column(quantity)
     if not column:
         return None
     steps, values = zip(*column, strict=True)
-    return Curve(label, np.array(steps, float), np.array(values, float))
+    return Curve(label, np.array(steps, float), np.array(values, float), look)
 
 
 def with_unit(label: str, quantity: str) -> str:

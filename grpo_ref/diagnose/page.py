@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from grpo_ref.diagnose.figure import events, panels
+from grpo_ref.diagnose import comparison
+from grpo_ref.diagnose.comparison import Runs
+from grpo_ref.diagnose.figure import events, events_of_two, panels, panels_of_two
 from grpo_ref.diagnose.results import Results
 from grpo_ref.diagnose.statements import more
 from grpo_ref.diagnose.text import Section, heading, sections, summary
@@ -17,23 +19,22 @@ MARKS = {"!": "broken", "~": "pattern", "=": "right"}
 """Mark of a statement -> the word for it."""
 
 
-def page(diagnosis: Results) -> str:
-    """Return the report with its figure as a whole page of HTML, which loads nothing from elsewhere."""
-    return web_page(heading(diagnosis), body(diagnosis))
+def page(report: Results | Runs) -> str:
+    """Return the report on a run, or on two, with its figure as a page of HTML that loads nothing from elsewhere."""
+    title = comparison.title(report) if isinstance(report, Runs) else heading(report)
+    return web_page(title, body(report))
 
 
-def body(diagnosis: Results) -> str:
-    """Return the report with its figure as HTML, for a page or a notebook."""
-    return report(
-        heading(diagnosis),
-        summary(diagnosis),
-        list(sections(diagnosis)),
-        panels(diagnosis.log, diagnosis.facts),
-        events(diagnosis),
-    )
+def body(report: Results | Runs) -> str:
+    """Return the report on a run, or on two, with its figure as HTML, for a page or a notebook."""
+    if isinstance(report, Runs):
+        parts = list(comparison.sections(report))
+        return _body(comparison.title(report), "", parts, panels_of_two(report), events_of_two(report))
+    drawn = panels(report.log, report.facts)
+    return _body(heading(report), summary(report), list(sections(report)), drawn, events(report))
 
 
-def report(
+def _body(
     title: str, first_line: str, parts: Sequence[Section], drawn: Sequence[Panel], marked: Sequence[Event]
 ) -> str:
     """Return a report as HTML: the title, the sections and the figure before the last section.

@@ -1,7 +1,7 @@
 """Write a diagnosis as text, as Markdown or as data for JSON."""
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from grpo_ref.diagnose.results import Results, missing
@@ -93,17 +93,21 @@ def text(diagnosis: Results, in_full: int | None = IN_FULL) -> str:
       diagnosis: the results.
       in_full: number of contradictions, violations and patterns that are given with their evidence; None for all.
     """
-    lines = [heading(diagnosis)]
-    if summary(diagnosis):
-        lines += ["", summary(diagnosis)]
-    for section in sections(diagnosis, in_full):
-        lines += ["", section.heading]
-        for entry in section.entries:
-            lines += _wrapped(entry.title, "  ") if not entry.mark else block(entry)
+    lines = [written(heading(diagnosis), list(sections(diagnosis, in_full)), summary(diagnosis))]
     count = len(diagnosis.contradicted) + len(diagnosis.violations) + len(diagnosis.patterns)
     if in_full is not None and count > in_full:
         hidden = "1 statement is" if count == in_full + 1 else f"{count - in_full} statements are"
         lines += _wrapped(f"{hidden} shown without evidence; `--all` shows everything.", "  ")
+    return "\n".join(lines)
+
+
+def written(title: str, parts: Sequence[Section], first_line: str = "") -> str:
+    """Return a report as plain text: its title, a sentence or "", and its sections."""
+    lines = [*_wrapped(title, ""), *(["", first_line] if first_line else [])]
+    for section in parts:
+        lines += ["", section.heading]
+        for entry in section.entries:
+            lines += _wrapped(entry.title, "  ") if not entry.mark else block(entry)
     return "\n".join(lines)
 
 
@@ -118,8 +122,13 @@ def block(entry: Entry | Statement) -> list[str]:
 
 def markdown(diagnosis: Results) -> str:
     """Return a report as Markdown."""
-    lines = [f"# {heading(diagnosis)}"]
-    for section in sections(diagnosis):
+    return written_in_markdown(heading(diagnosis), list(sections(diagnosis)))
+
+
+def written_in_markdown(title: str, parts: Sequence[Section]) -> str:
+    """Return a report as Markdown: its title and its sections."""
+    lines = [f"# {title}"]
+    for section in parts:
         lines += ["", f"## {section.heading[0].upper()}{section.heading[1:]}", ""]
         for entry in section.entries:
             lines.append(f"* **{entry.title}**" if entry.mark else f"* {entry.title}")

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, MaxNLocator
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
 from grpo_ref.arrays import Floats
 from grpo_ref.plots.style import COLOURS, LINES, figure_style, grid, new_figure
@@ -28,12 +28,16 @@ LARGEST = 1e100
 """Numbers above this size are drawn like infinite numbers, as a mark below the axis."""
 LOG_FROM = 30.0
 """Positive numbers whose largest exceeds so many medians have a logarithmic axis. A tenth may be 0."""
-OUTLIER_FROM = 8.0
+OUTLIER_FROM = 30.0
 """A number that is farther from the median than so many ranges of the middle 80 % is an arrow at the edge."""
+MOST_OUTLIERS = 0.05
+"""Largest share of numbers that are outliers."""
 FEWEST_FOR_OUTLIERS = 20
 """Fewest numbers of which some can be outliers."""
 MOST_EVENTS = 9
 """Largest number of events that are listed below the figure."""
+SHORT_LEGEND = 12
+"""Largest number of letters of a legend in one line."""
 OUTSIDE = "#D0450B"
 """Colour of rows that the axis cannot show."""
 TOO_CLOSE = 0.045
@@ -51,11 +55,13 @@ class Curve(NamedTuple):
       label: its name in the legend; "" without a legend.
       steps: (N,) step of each row, not descending.
       values: (N,) numbers; NaN and infinite numbers are marked below the axis.
+      look: place in the lists of colors and line styles. Default: its place in the panel.
     """
 
     label: str
     steps: Floats
     values: Floats
+    look: int | None = None
 
 
 class Panel(NamedTuple):
@@ -122,7 +128,7 @@ def curves_figure(
     rows = -(-len(panels) // columns)
     listed = events if is_explained else ()
     legends = sum(
-        max((len(panel.curves) for panel in panels[row * columns : (row + 1) * columns]), default=0)
+        max((_lines_of_legend(panel) for panel in panels[row * columns : (row + 1) * columns]), default=0)
         for row in range(rows)
     )
     with figure_style():
@@ -144,6 +150,10 @@ def curves_figure(
         if listed:
             _list_events(figure, listed, width)
     return figure
+
+
+def _lines_of_legend(panel: Panel) -> int:
+    return 1 if sum(len(curve.label) for curve in panel.curves) <= SHORT_LEGEND else len(panel.curves)
 
 
 def _limits(panels: Sequence[Panel], events: Sequence[Event]) -> tuple[float, float]:
@@ -171,6 +181,8 @@ def _draw_panel(axis: Axes, panel: Panel, limits: tuple[float, float]) -> None:
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     if is_log:
         axis.set_yscale("log")
+        is_short = numbers.max() < 1e3 * numbers[numbers > 0.0].min()
+        axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if is_short else (1.0,), numticks=6))
         axis.minorticks_off()
     else:
         axis.yaxis.set_major_locator(MaxNLocator(4))
@@ -202,15 +214,16 @@ def _draw_panel(axis: Axes, panel: Panel, limits: tuple[float, float]) -> None:
             frameon=False,
             borderpad=0,
             handlelength=3,
+            ncols=len(labels) if sum(map(len, labels)) <= SHORT_LEGEND else 1,
         )
 
 
 def _draw_curve(axis: Axes, curve: Curve, kept: Flags, index: int, *, is_alone: bool) -> None:
     """Draw points if there are few rows; or else every row in pale, and a running mean."""
-    colour, line = COLOURS[index % len(COLOURS)], LINES[index % len(LINES)]
+    look = _look(curve, index)
     steps, values = curve.steps[kept], curve.values[kept]
     if len(curve.steps) <= MOST_POINTS:
-        axis.plot(steps, values, color=colour, linestyle=line, linewidth=1.3, marker="o", markersize=2.5)
+        axis.plot(steps, values, **look, linewidth=1.3, marker="o", markersize=2.5)
         if len(curve.steps) == len(values) == 1:
             axis.annotate(
                 f"{values[0]:.4g}", (steps[0], values[0]), (5, 0), textcoords="offset points", fontsize=8
@@ -221,14 +234,14 @@ def _draw_curve(axis: Axes, curve: Curve, kept: Flags, index: int, *, is_alone: 
         at = [float(steps[part].mean()) for part in parts]
         low = [float(values[part].min()) for part in parts]
         high = [float(values[part].max()) for part in parts]
-        axis.fill_between(at, low, high, color=colour, alpha=0.3, linewidth=0)
+        axis.fill_between(at, low, high, color=look["color"], alpha=0.3, linewidth=0)
     elif is_alone:
-        axis.plot(steps, values, color=colour, linewidth=0.6, alpha=0.4)
+        axis.plot(steps, values, color=look["color"], linewidth=0.6, alpha=0.4)
     if len(values):
         is_log = axis.get_yscale() == "log"
         mean = np.exp(_running_mean(np.log(values))) if is_log else _running_mean(values)
         places = _spaced(len(values), MOST_PLACES)
-        axis.plot(steps[places], mean[places], color=colour, linestyle=line, linewidth=1.5)
+        axis.plot(steps[places], mean[places], **look, linewidth=1.5)
 
 
 def _spaced(count: int, most: int) -> Indices:
@@ -264,7 +277,9 @@ def _edges(values: Floats, *, is_log: bool) -> tuple[float, float]:
         return -np.inf, np.inf
     low, median, high = np.percentile(values, [10, 50, 90])
     far = OUTLIER_FROM * (high - low)
-    return (float(median - far), float(median + far)) if far > 0.0 else (-np.inf, np.inf)
+    is_far = np.abs(values - median) > far
+    is_rare = far > 0.0 and bool(np.mean(is_far) <= MOST_OUTLIERS)
+    return (float(median - far), float(median + far)) if is_rare else (-np.inf, np.inf)
 
 
 def _note_outside(axis: Axes, curves: Sequence[Curve], low: float, high: float) -> None:
@@ -355,18 +370,24 @@ def how_drawn(panels: Sequence[Panel]) -> str:
     if most <= MOST_POINTS:
         return ""
     pale = "every row" if most <= MOST_PLACES else "from the smallest to the largest row"
-    return f"line: mean of {max(most // SHARE_OF_MEAN, FEWEST_OF_MEAN):,} rows; pale: {pale}"
+    mean = (
+        "mean over a twentieth of the rows"
+        if most >= FEWEST_OF_MEAN * SHARE_OF_MEAN
+        else f"mean of {FEWEST_OF_MEAN} rows"
+    )
+    return f"line: {mean}; pale: {pale}"
+
+
+def _look(curve: Curve, index: int) -> dict[str, Any]:
+    place = index if curve.look is None else curve.look
+    return {"color": COLOURS[place % len(COLOURS)], "linestyle": LINES[place % len(LINES)]}
 
 
 def _handles(curves: Sequence[Curve]) -> Iterator[tuple[Line2D, str]]:
     for index, curve in enumerate(curves):
-        look: dict[str, Any] = {
-            "color": COLOURS[index % len(COLOURS)],
-            "linestyle": LINES[index % len(LINES)],
-        }
         # matplotlib hides labels that begin with an underscore
         yield (
-            Line2D([], [], linewidth=1.5, **look),
+            Line2D([], [], linewidth=1.5, **_look(curve, index)),
             _plain(curve.label.replace("_", " _", 1) if curve.label.startswith("_") else curve.label),
         )
 

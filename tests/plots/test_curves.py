@@ -37,7 +37,7 @@ def test_many_rows_are_a_pale_curve_and_a_running_mean():
     pale, mean = axis.get_lines()
     assert len(pale.get_xdata()) == len(mean.get_xdata()) == 100
     assert set(np.round(mean.get_ydata()[2:-2], 6)) == {0.4, 0.6}
-    assert how_drawn([panel([0.0] * 100)]) == "line: mean of 5 rows; pale: every row"
+    assert how_drawn([panel([0.0] * 100)]) == "line: mean over a twentieth of the rows; pale: every row"
 
 
 def test_a_hundred_thousand_rows_are_a_band_and_a_short_line():
