@@ -1,5 +1,6 @@
 """Draw the curves of a diagnosed run, with its statements marked at their steps."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ class Curves(NamedTuple):
 
 PANELS = (
     Curves("mean reward", {"reward": "", "score.mean": "", "shaped.mean": ""}),
-    Curves("KL to the reference", {"kl": ""}),
+    Curves("KL to the reference", {"kl": "", "kl.completion": ""}),
     Curves("entropy", {"entropy": ""}),
     Curves("mean length", {"length.mean": "", "present_length.mean": ""}),
     Curves("cut at the budget", {"truncated": "", "present_truncated": ""}),
@@ -59,9 +60,7 @@ def figure(diagnosis: Results) -> "Figure":
     Raises:
       ValueError: if the log has no quantity that can be drawn.
     """
-    return curves_figure(
-        panels(diagnosis.log, diagnosis.facts), events(diagnosis), title=visible(heading(diagnosis))
-    )
+    return _figure(panels(diagnosis.log, diagnosis.facts), events(diagnosis), heading(diagnosis))
 
 
 def figure_of_two(runs: Runs) -> "Figure":
@@ -70,7 +69,13 @@ def figure_of_two(runs: Runs) -> "Figure":
     Raises:
       ValueError: if no log has a quantity that can be drawn.
     """
-    return curves_figure(panels_of_two(runs), events_of_two(runs), title=visible(in_two_lines(runs)))
+    return _figure(panels_of_two(runs), events_of_two(runs), in_two_lines(runs))
+
+
+def _figure(drawn: Sequence[Panel], marked: Sequence[Event], title: str) -> "Figure":
+    if not drawn:
+        raise ValueError("the log has no quantity that is drawn, such as a reward, a loss or a length")
+    return curves_figure(drawn, marked, title="\n".join(map(visible, title.split("\n"))))
 
 
 def panels_of_two(runs: Runs) -> list[Panel]:
@@ -84,20 +89,16 @@ def panels_of_two(runs: Runs) -> list[Panel]:
     first, *others = PANELS
     drawn = []
     for wanted in (first, *of_components, *others):
-        present = [next((name for name in wanted.choices if log.column(name)), None) for log in logs]
-        curves = [
-            each
-            for log, quantity, run in zip(logs, present, "AB", strict=True)
-            if quantity is not None and (each := curve(log, quantity, run, "AB".index(run))) is not None
-        ]
-        if curves:
-            quantity = next(name for name in present if name is not None)
-            differs = (
-                "\n(computed differently)"
-                if quantity in apart or (wanted is first and "reward" in apart)
-                else ""
-            )
-            drawn.append(Panel(with_unit(wanted.label, quantity) + differs, curves))
+        curves: dict[str, list[Curve]] = {}
+        for place, log in enumerate(logs):
+            quantity = next((name for name in wanted.choices if log.column(name)), "")
+            each = curve(log, quantity, "AB"[place], place)
+            if each is not None:
+                # Different quantities do not share an axis, but for rewards, whose difference the text explains.
+                curves.setdefault("reward" if wanted is first else quantity, []).append(each)
+        for quantity, both in curves.items():
+            differs = "\n(computed differently)" if quantity in apart and len(both) == 2 else ""
+            drawn.append(Panel(with_unit(wanted.label, quantity) + differs, both))
     return drawn
 
 

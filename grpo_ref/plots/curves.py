@@ -311,6 +311,7 @@ def _note_outside(axis: Axes, curves: Sequence[Curve], low: float, high: float) 
         count = f"{len(at):,} rows" if len(at) > 1 else f"step {at[0]:,.0f}"
         notes.append(f"{count}: {about.format(extreme)}")
     if notes:  # beside the label of the axis, where no curve is
+        axis.set_xlabel("step", fontsize=8, loc="left")
         axis.text(1.0, -0.2, "\n".join(notes), transform=axis.transAxes, ha="right", va="top", fontsize=7)
 
 

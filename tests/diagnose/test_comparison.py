@@ -194,6 +194,13 @@ def test_both_curves_are_on_the_same_axes(comparison):
     assert len([axis for axis in comparison.plot().axes if axis.get_visible()]) == len(panels)
 
 
+def test_quantities_with_other_units_have_panels_of_their_own():
+    own = {"reward": 0.5, "reward_width": 0.1, "dead_groups": 0.0, "kl": 2.0}
+    labels = [panel.label for panel in panels_of_two(compare(run(TRL, kl=0.1), run(own)))]
+    assert "KL to the reference\n(nats per token)" in labels
+    assert "KL to the reference\n(nats per completion)" in labels
+
+
 def test_the_difference_and_statements_are_events(comparison):
     titles = {event.title: event.step for event in events_of_two(comparison)}
     assert titles["the rewards differ by more than noise from here on"] == 1

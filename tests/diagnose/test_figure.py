@@ -121,6 +121,11 @@ def test_the_command_writes_a_page(log, tmp_path):
     assert (tmp_path / "a.html").read_text().startswith("<!doctype html>")
 
 
+def test_a_log_without_a_known_curve_is_refused_in_words():
+    with pytest.raises(ValueError, match="no quantity that is drawn, such as a reward"):
+        grpo_ref.diagnose([{"step": 1, "learning_rate": 1e-6}]).plot()
+
+
 def test_another_suffix_is_refused_before_the_log_is_read(tmp_path):
     result = CliRunner().invoke(main, ["diagnose", "none.log", "--figure", "a.txt"])
     assert result.exit_code == 2
