@@ -308,8 +308,10 @@ def _note_outside(axis: Axes, curves: Sequence[Curve], low: float, high: float) 
             markersize=4,
         )
         extreme = values[rows].max() if marker == "^" else values[rows].min()
-        count = f"{len(at):,} rows" if len(at) > 1 else f"step {at[0]:,.0f}"
-        notes.append(f"{count}: {about.format(extreme)}")
+        if len(at) > 1:
+            notes.append(f"{len(at):,} rows: {about.format(extreme)}")
+        else:
+            notes.append(f"step {at[0]:,.0f}: {about if marker == 'x' else format(extreme, '.3g')}")
     if notes:  # beside the label of the axis, where no curve is
         axis.set_xlabel("step", fontsize=8, loc="left")
         axis.text(1.0, -0.2, "\n".join(notes), transform=axis.transAxes, ha="right", va="top", fontsize=7)
