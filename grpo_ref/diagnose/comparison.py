@@ -82,12 +82,12 @@ class Runs:
 
 
 def title(runs: Runs) -> str:
-    """Return the first line: both logs, with their steps and configurations."""
+    """Return the title of a page: both logs, with their steps and configurations."""
     return f"A: {heading(runs.first)}; B: {heading(runs.second)}"
 
 
 def in_two_lines(runs: Runs) -> str:
-    """Return the title of a figure, one line for each run."""
+    """Return the first lines of a report and of a figure, one for each run."""
     return f"A: {heading(runs.first)}\nB: {heading(runs.second)}"
 
 

@@ -103,7 +103,8 @@ def text(diagnosis: Results, in_full: int | None = IN_FULL) -> str:
 
 def written(title: str, parts: Sequence[Section], first_line: str = "") -> str:
     """Return a report as plain text: its title, a sentence or "", and its sections."""
-    lines = [*_wrapped(title, ""), *(["", first_line] if first_line else [])]
+    lines = [each for line in title.splitlines() for each in _wrapped(line, "")]
+    lines += ["", first_line] if first_line else []
     for section in parts:
         lines += ["", section.heading]
         for entry in section.entries:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from grpo_ref.diagnose.comparison import Runs, sections, title
+from grpo_ref.diagnose.comparison import Runs, in_two_lines, sections
 from grpo_ref.diagnose.diagnosis import diagnose
 from grpo_ref.diagnose.results import Results
 from grpo_ref.diagnose.text import written
@@ -17,7 +17,7 @@ class Comparison(Runs):
     """The comparison of two runs, A and B. Print it, or read the diagnoses `first` and `second`."""
 
     def __str__(self) -> str:
-        return written(title(self), list(sections(self)))
+        return written(in_two_lines(self), list(sections(self)))
 
     __repr__ = __str__
 
@@ -49,8 +49,8 @@ def compare(
 
     >>> run = [{"step": step, "reward": 0.5, "reward_std": 0.2} for step in (1, 2)]
     >>> print(compare(run, run))  # doctest: +ELLIPSIS
-    A: TRL log, 2 rows, steps 1 to 2, no configuration; B: TRL log, 2 rows, steps 1 to 2, no
-      configuration
+    A: TRL log..., 2 rows, steps 1 to 2, no configuration
+    B: TRL log..., 2 rows, steps 1 to 2, no configuration
     ...
     """
     both = [each if isinstance(each, Results) else diagnose(each) for each in (first, second)]
