@@ -24,12 +24,16 @@ from grpo_ref.course.attack.tables import first_caught_by
 from grpo_ref.course.attack.tables import table as attack_table
 from grpo_ref.course.contents import OURS
 from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.diagnose.log import quantities, trainers
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.learning.curves import METRICS
 from grpo_ref.recipes import CATALOG, TEXTBOOK_FORMS, Recipe
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/howto/diagnose.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 BLOCK = re.compile(r"(<!-- ([\w ]+): made by make docs -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 
 
@@ -272,6 +276,24 @@ def _everywhere(benchmark: str, part: str) -> Iterable[tuple[str, str, Any]]:
             yield case, processor, report[part][case]
 
 
+def logged_quantities() -> str:
+    """Return the table of the quantities that a diagnosis knows."""
+    rows = (
+        (f"`{name}`", quantity.unit, quantity.over, quantity.about + _exceptions(name))
+        for name, quantity in quantities().items()
+    )
+    return table(("quantity", "unit", "taken over", "meaning"), rows)
+
+
+def _exceptions(quantity: str) -> str:
+    """Return sentences on the trainers that take a quantity over something else."""
+    titles: dict[str, list[str]] = {}
+    for names in trainers().values():
+        if quantity in names.over:
+            titles.setdefault(names.over[quantity], []).append(names.title)
+    return "".join(f" {', '.join(each)}: over {over}." for over, each in titles.items())
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     block.__name__: block
     for block in (
@@ -285,6 +307,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         averages,
         averages_that_change,
         metrics,
+        logged_quantities,
         notebooks,
         packages,
         attacks,

@@ -41,7 +41,8 @@ class Quantity(NamedTuple):
     Attributes:
       unit: its unit, or "" for a pure number.
       about: its meaning, in one sentence.
-      over: the rows over which the mean is taken; "" for the whole generation batch.
+      over: over what a mean, an extreme or a standard deviation is taken: tokens, completions or groups of a generation
+        batch, or other words; "" for a plain number.
     """
 
     unit: str
@@ -59,6 +60,7 @@ class Names:
       tells: metrics that only this trainer logs.
       plain: name -> quantity, with a minus sign if the trainer logs it with the other sign.
       patterns: patterns of names, each with its quantity. A group `name` in a pattern is the name of a reward function.
+      over: quantity -> over what this trainer takes it, if not as the definition says.
       decimals: number of decimals in its console; None if they vary.
       base: the trainer whose names it has too, or "".
       since, until: patterns of names, each with the first or last release that logs them.
@@ -69,6 +71,7 @@ class Names:
     tells: frozenset[str]
     plain: Mapping[str, str]
     patterns: tuple[tuple[re.Pattern[str], str], ...]
+    over: Mapping[str, str] = field(default_factory=dict)
     decimals: int | None = None
     base: str = ""
     since: Mapping[str, str] = field(default_factory=dict)
@@ -164,7 +167,8 @@ def _data() -> dict[str, Any]:
 
 def _names(trainer: str, table: Mapping[str, Any], data: Mapping[str, Any]) -> Names:
     inherited = data[table["base"]]["metrics"] if "base" in table else {}
-    metrics = {**inherited, **table["metrics"]}
+    given = {**inherited, **table["metrics"]}
+    metrics = {name: each if isinstance(each, str) else each["quantity"] for name, each in given.items()}
     patterns = {name: quantity for name, quantity in metrics.items() if re.search(r"[\\()]", name)}
     return Names(
         trainer,
@@ -172,6 +176,7 @@ def _names(trainer: str, table: Mapping[str, Any], data: Mapping[str, Any]) -> N
         frozenset(table["tells"]),
         {name: quantity for name, quantity in metrics.items() if name not in patterns},
         tuple((re.compile(name), quantity) for name, quantity in patterns.items()),
+        {each["quantity"]: each["over"] for each in given.values() if not isinstance(each, str)},
         table.get("decimals"),
         table.get("base", ""),
         table.get("since", {}),
