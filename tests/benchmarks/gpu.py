@@ -30,7 +30,7 @@ HELD = 8
 TOKENS = 128
 TARGET = 0.7
 WARM = {"in a loop": 3, "after a pause": 0}
-"""Untimed runs of an action before the timed one. In a pause of 20 ms, the processor and the GPU slow down."""
+"""Untimed runs of an action before the timed one. A pause of 20 ms slows down the processor and the GPU."""
 OURS, LOOP, COPY = "ours, out given", "ours, compiled=True", "copy of the logits"
 EAGER, COMPILED = "PyTorch eager", "torch.compile"
 SEEDS, UPDATES = (1, 16, 100, 1000), 10
