@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.advantages import batch_normalized, batch_scaled, group_normalized
+from grpo_ref.advantages import batch_normalized, batch_scaled, group_normalized, normalized_then_summed
 from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.diagnose.facts import FIXED_LENGTH, SEQUENCE_MEAN, TOKEN_MEAN, Average, Facts
 from grpo_ref.explain.dialect import COMPLETIONS
@@ -22,8 +22,8 @@ AVERAGES: dict[Any, Average] = {
 """The averages of the loss that the relations know."""
 OF_LOSS = {"surrogate", "corrections", "aggregate", "bonus", "addition"}
 """The parts of a configuration that the value of the loss depends on."""
-OF_BATCH = (batch_normalized, batch_scaled)
-"""Advantages that are divided by the std of the batch."""
+OF_BATCH = (batch_normalized, batch_scaled, normalized_then_summed)
+"""Advantages that are divided by the std of the batch, at the end."""
 OF_TRL = ("trl", "unsloth", "ms_swift")
 """Trainers with TRL's keys for steps and batches."""
 ENVIRONMENT = "env."

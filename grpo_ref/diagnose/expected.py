@@ -89,7 +89,8 @@ def _negative_loss(log: Log, facts: Facts) -> Iterator[Remark]:
 
 def _norm_above_limit(log: Log, facts: Facts) -> Iterator[Remark]:
     norms = _values(log, "grad_norm")
-    if norms and _share([norm > 1.0 for norm in norms]) > 0.2:
+    is_calm = bool(norms) and max(norms) <= 100.0 * sorted(norms)[len(norms) // 2]  # false with NaN too
+    if is_calm and _share([norm > 1.0 for norm in norms]) > 0.2:
         yield Remark(
             "the gradient norm is above 1",
             "Trainers log the norm before it is clipped. With max_grad_norm = 1 the step uses the clipped gradient.",

@@ -214,11 +214,14 @@ def _group_size(log: Log) -> Iterator[Shown]:
 
 
 def _kl_coef(log: Log) -> Iterator[Shown]:
-    """Yield β if the loss is the same multiple of the KL in every row, as for a mean per completion at ratio 1."""
+    """Yield β if the loss is the same multiple of the KL in every row, as for a mean per completion at ratio 1.
+
+    Only losses with two digits count: transformers 4 rounds them to four decimals.
+    """
     pairs = [
         (row.step, row.values["loss"], row.values["kl"])
         for row in log.rows
-        if "loss" in row.values and row.values.get("kl", 0.0) > 10.0 * log.loss_digits
+        if row.values.get("loss", 0.0) > 100.0 * log.loss_digits and row.values.get("kl", 0.0) > 0.0
     ]
     if len(pairs) < 5:
         return

@@ -1,12 +1,14 @@
 """The facts that a log shows by itself, and those of a configuration."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from simulated_logs import SEQUENCE_MEAN, TOKEN_MEAN, logged
 
 from grpo_ref.diagnose.configuration import facts_of
+from grpo_ref.diagnose.expected import remarks
 from grpo_ref.diagnose.facts import (
     Facts,
     Shown,
@@ -232,3 +234,39 @@ def test_the_average_is_known_if_the_loss_at_ratio_1_is_an_average_of_advantages
     path = tmp_path / "config.yaml"
     path.write_text(f"num_generations: 8\nmax_completion_length: 16\nbeta: 0.04\n{keys}\n", encoding="utf-8")
     assert facts_of(explain(path)).average == average
+
+
+def test_a_coefficient_is_not_read_from_losses_of_one_digit():
+    pairs = [(step, 0.013 * step) for step in range(1, 8)]  # β = 0.01
+    rounded = [{"step": step, "loss": round(0.01 * kl, 4), "kl": kl} for step, kl in pairs]
+    exact = [{"step": step, "loss": 0.01 * kl, "kl": kl} for step, kl in pairs]
+    found = {fact.name: fact.value for fact in from_log(replace(log_of(exact, "trl"), loss_digits=1e-9))}
+    assert found["kl_coef"] == pytest.approx(0.01)
+    log = replace(log_of(rounded, "trl"), loss_digits=5e-5)
+    assert [fact for fact in from_log(log) if fact.name == "kl_coef"] == []
+
+
+def test_a_norm_with_a_peak_is_not_called_right():
+    rows = [{"step": step, "reward": 0.5, "grad_norm": 2.0} for step in range(1, 21)]
+    title = "the gradient norm is above 1"
+    assert title in [each.title for each in remarks(log_of(rows, "trl"), Facts())]
+    rows[7]["grad_norm"] = 2.5e13
+    assert title not in [each.title for each in remarks(log_of(rows, "trl"), Facts())]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("scale_rewards: group", False),
+        ("scale_rewards: none", False),
+        ("scale_rewards: batch", True),
+        (
+            "multi_objective_aggregation: normalize_then_sum",
+            True,
+        ),  # TRL divides the sum by the std of the batch
+    ],
+)
+def test_trl_may_divide_advantages_by_the_std_of_the_batch(keys, expected, tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(f"num_generations: 8\nmax_completion_length: 16\n{keys}\n", encoding="utf-8")
+    assert facts_of(explain(path)).divided_by_batch is expected
