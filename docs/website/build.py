@@ -33,8 +33,9 @@ COURSE_MARK = "<!-- course -->"
 COURSE_LINKS = (
     '<p><a class="sd-btn sd-btn-primary" href="course/index.html">Solve the course in your browser</a></p>\n'
     '<p>Also in your browser: <a href="course/play.html">train two recipes side by side</a>,'
-    ' <a href="course/surrogates.html">drag the ratio under a surrogate</a>, and'
-    ' <a href="course/explain.html">read what a trainer\'s configuration optimizes</a>.</p>'
+    ' <a href="course/surrogates.html">drag the ratio under a surrogate</a>,'
+    ' <a href="course/explain.html">read what a trainer\'s configuration optimizes</a>, and'
+    ' <a href="course/diagnose.html">see what happened in a training run</a>.</p>'
 )
 PICTURE_MARK = "<!-- moving -->"
 """The comment on the start page that is replaced by the moving picture."""

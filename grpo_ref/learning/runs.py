@@ -11,7 +11,6 @@ written at update 0, so if there are metrics without a checkpoint, the checkpoin
 """
 
 import csv
-import fcntl
 import io
 import json
 import os
@@ -99,6 +98,8 @@ class RunFolder:
         """
         # The lock is on the folder, since the files in it are replaced, and their locks with them. Closing
         # the folder releases the lock; the system does so too if this process dies.
+        import fcntl  # not in Python for WebAssembly, where logs of runs are read
+
         folder = os.open(self.path, os.O_RDONLY)
         try:
             try:

@@ -8,8 +8,11 @@ const PAGES = {
   "play.html": "Playground",
   "surrogates.html": "Surrogates",
   "explain.html": "Explain",
+  "diagnose.html": "Diagnose",
 };
-const PROGRAMS = ["course", "judge", "student", "program", "play", "surrogates", "explain", "worker", "offline"];
+const SYMPTOMS = "symptoms.html"; // other pages link to its sections
+const COMPUTING = ["play", "surrogates", "explain", "diagnose"];
+const PROGRAMS = ["course", "judge", "student", "program", ...COMPUTING, "worker", "offline"];
 const folder = process.argv[2];
 
 /** The links to all pages, for one of them. */
@@ -33,6 +36,6 @@ await build({
   logLevel: "warning",
 });
 for (const name of ["style.css", "computing.css"]) copyFileSync(name, join(folder, name));
-for (const page of Object.keys(PAGES)) {
+for (const page of [...Object.keys(PAGES), SYMPTOMS]) {
   writeFileSync(join(folder, page), readFileSync(page, "utf8").replace("<!-- pages -->", links(page)));
 }

@@ -17,6 +17,7 @@ from grpo_ref.course.starters import starter_of
 from grpo_ref.files import replace_file
 from grpo_ref.web.plotting import plots_zip
 from grpo_ref.web.statements import statement_html
+from grpo_ref.web.symptoms import symptoms_html
 
 HERE = Path(__file__).parent
 BUILT = HERE / "built"
@@ -28,6 +29,8 @@ RECORDED = "recorded"
 """Beginning of the names of the trainers' recorded numbers, which no page reads."""
 BESIDE = ("lazy_loader", "yaml", "array_api_compat", "array_api_compat.common")
 """Packages that grpo_ref needs in a page; NumPy is in the interpreter's library."""
+SYMPTOMS = b"<!-- symptoms -->"
+"""The comment in a page that is replaced by the text on symptoms."""
 VERSION = b"@VERSION@"
 """Placeholder in the service worker for a checksum of all files: a new version replaces an old one."""
 LATER = ("course.json", "plots.zip")
@@ -56,9 +59,9 @@ def write(folder: Path) -> None:
         raise NotBuilt("the programs for the browser are not built: run `make page`, which needs Node.js")
     wasm.verify()
     folder.mkdir(parents=True, exist_ok=True)
-    python = wasm.files()
+    python, symptoms = wasm.files(), symptoms_html().encode()
     for path in sorted(BUILT.iterdir()):
-        _write(folder / path.name, path.read_bytes())
+        _write(folder / path.name, path.read_bytes().replace(SYMPTOMS, symptoms))
     _write(folder / "python.wasm.gz", _packed(python.snapshot.read_bytes()))
     _write(folder / "library.zip", python.stdlib_zip.read_bytes())
     _write(folder / "grpo_ref.json.gz", _packed(_json(dict(package_files()))))

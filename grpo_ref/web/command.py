@@ -18,7 +18,8 @@ def command(context: click.Context, port: int, opens: bool) -> None:
 
     The page itself grades the answers, with the same judge as all other commands. Nothing leaves the page,
     and the browser stores what you type. Beside the course, there are a playground that trains two recipes
-    side by side, a page with the surrogates of all recipes, and `explain` for a configuration that you paste.
+    side by side, a page with the surrogates of all recipes, `explain` for a configuration that you paste, and
+    `diagnose` for a log that you drop.
     """
     if context.invoked_subcommand is not None:
         return

@@ -24,6 +24,9 @@ interface Exports extends WebAssembly.Exports {
 }
 
 const LIBRARY = "/usr/local/lib";
+const GIVEN = "given";
+/** Folder of the files that a page gives. */
+export const PLACE = `${LIBRARY}/${GIVEN}`;
 const NOT_THERE = 52; // ENOSYS: a call that pages do not serve
 const NO_DOOR = -1;
 const QUIT = 256;
@@ -61,12 +64,14 @@ export class Interpreter {
     private readonly exports: Exports,
     private readonly out: Sink,
     private readonly err: Sink,
+    private readonly folders: Map<string, File | Directory>,
   ) {}
 
   /** Start an interpreter. The binary's memory already contains the modules that take long to import. */
   static async open(module: WebAssembly.Module, files: Files, output: number, door?: Door): Promise<Interpreter> {
     const [out, err] = [new Sink(output), new Sink(output)];
-    const opened = [new OpenFile(new File([])), out.fd, err.fd, new PreopenDirectory(LIBRARY, tree(files))];
+    const folders = tree(files);
+    const opened = [new OpenFile(new File([])), out.fd, err.fd, new PreopenDirectory(LIBRARY, folders)];
     const wasi = new WASI([], [], opened, { debug: false }); // left out, it writes every path to the console
     const imports: WebAssembly.Imports = { wasi_snapshot_preview1: {}, host: {} };
     for (const { module: from, name } of WebAssembly.Module.imports(module)) {
@@ -85,7 +90,12 @@ export class Interpreter {
     const instance = await WebAssembly.instantiate(module, imports);
     exports = instance.exports as Exports;
     wasi.inst = { exports };
-    return new Interpreter(exports, out, err);
+    return new Interpreter(exports, out, err, folders);
+  }
+
+  /** Add files below `PLACE`, instead of those that were given before. */
+  give(files: Files): void {
+    this.folders.set(GIVEN, new Directory(tree(files)));
   }
 
   turn(code: string): Turn {

@@ -1,5 +1,5 @@
 /** Python for a page: its files, and a worker in which functions of `grpo_ref` are called. */
-import type { Files } from "./interpreter";
+import { PLACE, type Files } from "./interpreter";
 
 /** The program of the interpreter, its library, and the library with `grpo_ref` beside it. */
 export interface Loaded {
@@ -49,6 +49,14 @@ export async function load(): Promise<Loaded> {
   return { module, library, package: withOurs };
 }
 
+async function contentOf(file: File): Promise<ArrayBuffer> {
+  try {
+    return await file.arrayBuffer();
+  } catch {
+    throw new Error(`${file.name} cannot be read. Is it a folder?`);
+  }
+}
+
 export class Python {
   private readonly waiting = new Map<number, (said: Said) => void>();
   private worker!: Worker;
@@ -89,6 +97,15 @@ export class Python {
     const { said, error } = await new Promise<Said>((done) => this.waiting.set(id, done));
     if (error) throw new Error(error);
     return JSON.parse(said) as Result;
+  }
+
+  /** Give files to Python, instead of those that were given before. Return their paths. */
+  async give(files: File[]): Promise<string[]> {
+    const names = files.map(({ name }, at) => `${at}/${name}`); // two files may have one name
+    const contents = await Promise.all(files.map(contentOf));
+    const given: Files = new Map(names.map((name, at) => [name, new Uint8Array(contents[at])]));
+    this.worker.postMessage({ given }, contents);
+    return names.map((name) => `${PLACE}/${name}`);
   }
 
   /** Stop the running call. Resolves when functions can be called again. */

@@ -12,10 +12,12 @@ const OUTPUT = 4 * 1024 * 1024;
 /** Answer the page's messages. The code inside can call `door`, if there is one. */
 export function serve(door?: Door): void {
   let interpreter: Interpreter;
-  onmessage = async ({ data }: MessageEvent<Begin | { id: number; code: string }>) => {
+  onmessage = async ({ data }: MessageEvent<Begin | { given: Files } | { id: number; code: string }>) => {
     if ("module" in data) {
       interpreter = await Interpreter.open(data.module, data.files, OUTPUT, door);
       postMessage({ ready: text(interpreter.turn(data.begin)) });
+    } else if ("given" in data) {
+      interpreter.give(data.given);
     } else {
       postMessage({ id: data.id, ...text(interpreter.turn(data.code)) });
     }

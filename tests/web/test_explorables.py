@@ -187,6 +187,7 @@ USES = {
     "play.html#task=bandit&updates=5": lambda page: (page.click("#train"), said(page, "Trained")),
     "surrogates.html": lambda page: page.select_option("#recipe", "vespo"),
     "explain.html": lambda page: (page.click("#run"), said(page, "Explained")),
+    "diagnose.html": lambda page: (page.click("#example"), said(page, "Read.")),
 }
 """What is done in each page before it is looked at."""
 
