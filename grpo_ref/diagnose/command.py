@@ -112,10 +112,9 @@ def command(
         report = None if config is None else explain(config)
         if is_followed:
             context.exit(_follow(logs, report, trainer or "", figure, html))
-        log = read_log(logs, trainer or "")
+        diagnosis = diagnosis_of(read_log(logs, trainer or ""), report)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    diagnosis = diagnosis_of(log, report)
     if against:
         _compare(context, diagnosis, _other(against, trainer or ""), form, figure, html)
     if form == "json":

@@ -1,5 +1,6 @@
 """Take the facts of a run from its configuration, as `grpo_ref.explain` reads it."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,8 @@ AVERAGES: dict[Any, Average] = {
     fixed_length: FIXED_LENGTH,
 }
 """The averages of the loss that the relations know."""
+TURNS = re.compile(r"multi_turn|\bagent|\btools?\b|\benv\.|environment|max_turns|tool_")
+"""Names of keys for completions of several turns, of which the policy writes only a part."""
 OF_LOSS = {"surrogate", "corrections", "aggregate", "bonus", "addition"}
 """The parts of a configuration that the value of the loss depends on."""
 OF_BATCH = (batch_normalized, batch_scaled, normalized_then_summed)
@@ -60,6 +63,7 @@ def facts_of(report: Report) -> Facts:
         kl_in_reward=None if "advantage" in doubted else has_kl_in_reward,
         loss_scale=None if report.dialect.name == "verl" else 1.0,
         whole_vocabulary=_samples_whole_vocabulary(report),
+        single_turn=_has_single_turns(report),
         masks_truncated=None if "admit" in doubted else is_truncated_masked,
     )
 
@@ -176,6 +180,14 @@ def _is_on_policy(report: Report) -> bool | None:
         return None  # every turn of an episode is a row of the batch, so it has more rows than the file says
     updates = next((line.value for line in report.schedule if line.name == "updates"), None)
     return None if updates is None else updates <= 1
+
+
+def _has_single_turns(report: Report) -> bool | None:
+    """Return true if no key switches turns, tools or an environment on; None if a file of keys is missing."""
+    if report.launch.missing:
+        return None
+    keys = report.launch.keys
+    return not any(TURNS.search(key) and value not in (False, None, "", 0) for key, value in keys.items())
 
 
 def _weights(report: Report) -> dict[str, float] | None:

@@ -42,6 +42,10 @@ class UnreadableError(ValueError):
     """Raised if a log cannot be read. The message names the file."""
 
 
+FAMILIES = {"unsloth": "trl", "ms_swift": "trl", "easy_r1": "verl", "miles": "slime"}
+"""Trainers that log the metrics of another trainer."""
+
+
 class Diagnosis(Results):
     """The report of what happened in a training run. Print it, or read the attributes of `Results`."""
 
@@ -92,7 +96,15 @@ def diagnose(
 
 
 def diagnosis_of(log: Log, report: Report | None = None) -> Diagnosis:
-    """Return the diagnosis of a log that was read."""
+    """Return the diagnosis of a log that was read.
+
+    Raises:
+      ValueError: if log and configuration are of different trainers.
+    """
+    if report is not None and log.trainer and _family(log.trainer) != _family(report.dialect.name):
+        raise ValueError(
+            f"the log is of {log.title}, and the configuration of {report.dialect.version}: they are not of one run"
+        )
     given = Facts(**log.settings) if report is None else facts_of(report)
     window = 1 if given.window is None and log.trainer in ONE_BATCH_PER_ROW else given.window
     given = replace(given, binary=given.binary | binary_components(log), window=window)
@@ -107,6 +119,10 @@ def diagnosis_of(log: Log, report: Report | None = None) -> Diagnosis:
     broken = {violation.code for violation in results.violations}
     kept = [each for each in patterns(log, facts) if not broken & {*EXPLAINED.get(each.name, ())}]
     return Diagnosis(log, facts, report, shown, contradicted, results, remarks(log, facts), kept)
+
+
+def _family(trainer: str) -> str:
+    return FAMILIES.get(trainer, trainer)
 
 
 def read_log(

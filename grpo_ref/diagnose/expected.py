@@ -4,11 +4,15 @@ These are the questions that people ask most often about their curves. A remark 
 and the facts that explain it are known.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from grpo_ref.diagnose.facts import SEQUENCE_MEAN, TOKEN_MEAN, Facts
 from grpo_ref.diagnose.log import Log
+
+LARGE_NORM = 1e3
+"""A gradient norm above this number is not called right."""
 
 
 class Remark(NamedTuple):
@@ -89,7 +93,8 @@ def _negative_loss(log: Log, facts: Facts) -> Iterator[Remark]:
 
 def _norm_above_limit(log: Log, facts: Facts) -> Iterator[Remark]:
     norms = _values(log, "grad_norm")
-    is_calm = bool(norms) and max(norms) <= 100.0 * sorted(norms)[len(norms) // 2]  # false with NaN too
+    middle = sorted(norms)[len(norms) // 2] if norms else math.inf
+    is_calm = middle < LARGE_NORM and max(norms) <= 100.0 * middle  # false with NaN too
     if is_calm and _share([norm > 1.0 for norm in norms]) > 0.2:
         yield Remark(
             "the gradient norm is above 1",

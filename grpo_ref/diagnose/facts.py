@@ -48,6 +48,7 @@ class Facts:
       loss_scale: the factor of the logged policy loss; None if it is unknown.
       vocabulary: number of tokens of the vocabulary.
       whole_vocabulary: true if sampling has no top-p, top-k or min-p.
+      single_turn: true if a completion has one turn, so that all its tokens are the policy's.
       masks_truncated: true if truncated completions are masked out of the loss.
     """
 
@@ -69,6 +70,7 @@ class Facts:
     loss_scale: float | None = 1.0
     vocabulary: int | None = None
     whole_vocabulary: bool | None = None
+    single_turn: bool | None = None
     masks_truncated: bool | None = None
 
 

@@ -115,7 +115,7 @@ class Log:
 
     Attributes:
       trainer: name of the trainer, or "" if its metrics do not tell.
-      title: its name in sentences.
+      title: its name in sentences; "TRL-like" if the trainer is unknown and the metrics were read by TRL's names.
       releases: its possible releases, such as "0.17 or later"; "" if the metrics do not tell.
       rows: one per logged step, in the order of the steps.
       unknown: metrics without a definition -> number of rows that have them.
@@ -200,6 +200,20 @@ def trainer_of(metrics: Iterable[str]) -> str:
     return best if counts[best] else ""
 
 
+def _is_certain(trainer: str, quantity_of: Mapping[str, str | None]) -> bool:
+    """Return true if metrics are surely those of a trainer, and not of a program that shares a few names with it.
+
+    Most of them have its names, or several have, and two of these no other trainer has.
+    """
+    if not trainer:
+        return False
+    names = {name.removeprefix("train/") for name in quantity_of}
+    known = sum(quantity is not None for quantity in quantity_of.values())
+    others = [name for name in quantity_of if name not in (*STEPS, "epoch")]
+    own = trainers()[trainer].tells & ({*quantity_of} | names)
+    return (len(own) >= 2 and known >= 3) or (bool(own) and known >= len(others) / 2)
+
+
 def releases_of(trainer: str, metrics: Iterable[str]) -> str:
     """Return the releases of a trainer that log all of these metrics, as text; "" if the metrics do not tell.
 
@@ -254,10 +268,11 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
             if name in counts or len(counts) < MOST_NAMES:
                 counts[name] = counts.get(name, 0) + 1
         kept.append({name: value for name, value in record.items() if _is_known(name)})
-    trainer = trainer or trainer_of(counts)
-    names = trainers().get(trainer, trainers()["trl"])
-    prefix = "train/" if trainer in ("trl", "ms_swift") else ""
+    likeliest = trainer or trainer_of(counts)
+    names = trainers().get(likeliest, trainers()["trl"])
+    prefix = "train/" if names.trainer in ("trl", "ms_swift") else ""
     quantity_of = {name: names.quantity(name.removeprefix(prefix)) for name in counts}
+    is_certain = bool(trainer) or _is_certain(likeliest, quantity_of)
     rows: dict[int, dict[str, float]] = {}
     counted = 0
     for record in kept:
@@ -281,14 +296,14 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     read = [row.values for row in ordered[:MOST_READ]]
     digits, loss_digits = precision(read)
     return Log(
-        trainer,
-        names.title,
+        likeliest if is_certain else "",
+        names.title if is_certain else f"{names.title}-like",
         ordered,
         unknown,
         digits,
         loss_digits,
         rounding(read, names.decimals),
-        releases_of(trainer, counts),
+        releases_of(likeliest, counts) if is_certain else "",
     )
 
 

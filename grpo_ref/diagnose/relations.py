@@ -229,12 +229,13 @@ def shares(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
 def still_policy(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
     """Proof: the old log-probabilities are those of the policy itself, so r = exp(0) = 1 at every token.
 
-    Older releases of verl compute the old log-probabilities in a forward pass of their own, which rounds differently.
+    TRL takes them from the same forward pass. Others may compute them in one of their own, which rounds differently, so that a
+    share of 1 % may be clipped.
     """
     for name in (*CLIPS, "old_kl"):
         value = row.get(name)
         if value is not None:
-            slack = 2e-3 if log.trainer == "verl" else 1e-7
+            slack = 1e-7 if log.trainer in ("trl", "ms_swift") else 1e-2
             yield Bound(value, 0.0, 0.0, slack, f"{name} = {value:g} while every batch is used once")
 
 
@@ -540,7 +541,7 @@ def chi_squared(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
 
 
 RELATIONS = (
-    Relation("R1", "reward = Σ w (mean of each reward function)", ("reward",), ("weights",),
+    Relation("R1", "reward = Σ w (mean of each reward function)", ("reward",), ("reward functions", "weights"),
              "The weights may differ, or a function returns None for some completions.", reward_sum),
     Relation("R2", "rewards of 0 and 1 have s² = N/(N-1) p(1-p)", (), ("completions", "window", "binary"),
              "The reward may have other values than 0 and 1.", binary_std),
@@ -610,7 +611,7 @@ RELATIONS = (
     Relation("R23", "loss = policy loss + β KL", ("loss", "policy_loss", "kl_coef", "kl"), (),
              "There may be an entropy bonus.", parts_of_loss),
     Relation("R24", "tokens / (mean prompt + mean completion) is a whole number of groups",
-             ("tokens", "prompt_length.mean", "length.mean"), (), "The groups may have another size.", whole_completions),
+             ("tokens", "prompt_length.mean", "length.mean"), ("single_turn",), "The groups may have another size.", whole_completions),
     Relation("R25", "equal scores have no advantage", ("score.min", "score.max", "advantage.min", "advantage.max"),
              ("no kl in reward", "no critic"), "The advantages may have no baseline.", no_advantage_of_equal_scores),
     Relation("R26", "(1-c) min + c max <= mean", ("truncated", "length.min", "length.mean", "length.max"), ("window", "verl"),
@@ -633,6 +634,7 @@ def missing_facts(relation: Relation, facts: Facts, log: Log) -> list[str]:
     """
     rewards = set(log.components) or {"score"}
     conditions = {
+        "reward functions": len(log.components) > 0,
         "dead share of groups": facts.divided_by_batch is False,
         "nothing masked": facts.masks_truncated is False,
         "binary": bool(facts.binary),

@@ -105,6 +105,15 @@ def test_statements_are_ranked_and_only_the_first_three_are_shown_with_their_evi
     assert "--all" not in whole
 
 
+def test_a_log_and_a_configuration_of_different_trainers_are_refused(files):
+    log, config = files()
+    assert diagnose(rows(verl=True)).log.trainer == "verl"
+    with pytest.raises(
+        ValueError, match=r"the log is of verl, and the configuration of TRL .*: they are not of one run"
+    ):
+        diagnose(rows(verl=True), config)
+
+
 def test_what_would_help_is_named():
     assert "entropy (the entropy of the policy at the sampled positions)" in missing(diagnose(rows()))
 

@@ -270,3 +270,14 @@ def test_trl_may_divide_advantages_by_the_std_of_the_batch(keys, expected, tmp_p
     path = tmp_path / "config.yaml"
     path.write_text(f"num_generations: 8\nmax_completion_length: 16\n{keys}\n", encoding="utf-8")
     assert facts_of(explain(path)).divided_by_batch is expected
+
+
+def test_completions_of_several_turns_are_recognized_by_their_keys(tmp_path):
+    command = (
+        "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=8"
+        " actor_rollout_ref.rollout.n=4 actor_rollout_ref.rollout.multi_turn.enable={}\n"
+    )
+    path = tmp_path / "run.sh"
+    for value, expected in (("True", False), ("False", True)):
+        path.write_text(command.format(value), encoding="utf-8")
+        assert facts_of(explain(path)).single_turn is expected

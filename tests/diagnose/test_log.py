@@ -133,3 +133,20 @@ def test_the_rounding_of_a_console_is_seen():
 def test_a_log_without_a_known_metric_is_refused():
     with pytest.raises(ValueError, match="no metric of a known trainer"):
         log_of([{"step": 1, "color": 7.0}])
+
+
+LIKE = {"step": 1.0, "reward_std": 0.1, "recall": 0.2, "precision": 0.3, "users": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("record", "trainer", "title"),
+    [
+        ({"step": 1.0, "reward": 0.5, "reward_std": 0.1}, "trl", "TRL"),
+        (LIKE, "", "TRL-like"),  # one of four names
+        (LIKE | {"loss": 0.1, "kl": 0.1, "frac_reward_zero_std": 0.0}, "trl", "TRL"),
+        ({"actor_lr": 1e-6, "actor_grad_norm": 1.0, "a": 1.0, "b": 2.0, "c": 3.0}, "", "OpenRLHF-like"),
+    ],
+)
+def test_a_few_names_in_common_do_not_make_a_trainer(record, trainer, title):
+    log = log_of([record])
+    assert (log.trainer, log.title) == (trainer, title)

@@ -27,6 +27,7 @@ FACTS = Facts(
     divided_by_batch=False,
     kl_in_reward=False,
     whole_vocabulary=True,
+    single_turn=True,
     masks_truncated=False,
 )
 RECIPES = {"token": (TOKEN_MEAN, BY_TOKEN), "sequence": (SEQUENCE_MEAN, BY_SEQUENCE)}
@@ -312,3 +313,8 @@ def test_a_bonus_gives_a_gradient_without_different_rewards(has_bonus, codes):
     log = log_of([{"step": 1, "frac_reward_zero_std": 1.0, "grad_norm": 0.1}], "trl")
     facts = replace(FACTS, kl_coef=0.0, has_bonus=has_bonus)
     assert [each.code for each in apply_relations(log, facts).violations] == codes
+
+
+def test_a_reward_without_reward_functions_is_not_compared_with_them():
+    tested = apply_relations(log_of([{"step": 1, "reward": 0.5, "reward_std": 0.1}], "trl"), FACTS)
+    assert "R1" not in tested.counts
