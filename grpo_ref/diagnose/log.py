@@ -207,11 +207,10 @@ def _is_certain(trainer: str, quantity_of: Mapping[str, str | None]) -> bool:
     """
     if not trainer:
         return False
-    names = {name.removeprefix("train/") for name in quantity_of}
-    known = sum(quantity is not None for quantity in quantity_of.values())
-    others = [name for name in quantity_of if name not in (*STEPS, "epoch")]
-    own = trainers()[trainer].tells & ({*quantity_of} | names)
-    return (len(own) >= 2 and known >= 3) or (bool(own) and known >= len(others) / 2)
+    metrics = [name.removeprefix("train/") for name in quantity_of if name not in (*STEPS, "epoch")]
+    own = trainers()[trainer].tells & ({*metrics} | {*quantity_of})
+    known = {name.removeprefix("train/") for name, quantity in quantity_of.items() if quantity is not None}
+    return (len(own) >= 2 and len(own | known) >= 3) or (bool(own) and len(known) >= len(metrics) / 2)
 
 
 def releases_of(trainer: str, metrics: Iterable[str]) -> str:

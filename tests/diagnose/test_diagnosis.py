@@ -106,7 +106,7 @@ def test_statements_are_ranked_and_only_the_first_three_are_shown_with_their_evi
 
 
 def test_a_log_and_a_configuration_of_different_trainers_are_refused(files):
-    log, config = files()
+    _, config = files()
     assert diagnose(rows(verl=True)).log.trainer == "verl"
     with pytest.raises(
         ValueError, match=r"the log is of verl, and the configuration of TRL .*: they are not of one run"
