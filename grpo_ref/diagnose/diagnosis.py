@@ -152,6 +152,8 @@ def read_log(
 
 def _records(paths: Sequence[Path]) -> Iterator[Record]:
     for path in paths:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise UnreadableError(f"{path}: it is neither a file nor a folder")
         try:
             for each in files_of_run(path) if path.is_dir() else [path]:
                 yield from records_of_file(each)

@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from grpo_ref.diagnose.lines import MOST_RECORDS, Record, Sample, numbers, pairs, records_of_lines
+from grpo_ref.diagnose.lines import MOST_RECORDS, STEPS, Record, Sample, numbers, pairs, records_of_lines
 
 EVENTS = "events.out.tfevents.*"
 EXPORT = (
@@ -61,7 +61,7 @@ def records_of_file(path: Path) -> Iterator[Record]:
 
 
 def _of_events(path: Path) -> Iterator[Record]:
-    """Yield a record for each step of an event file. Of very many steps, a random part is read."""
+    """Yield a record for each step of an event file. Of very many steps, a part is read."""
     try:
         module = import_module("tensorboard.backend.event_processing.event_accumulator")
     except ImportError as error:
@@ -93,11 +93,12 @@ def _encoding(path: Path) -> str:
 def _of_csv(lines: Iterable[str]) -> Iterator[Record]:
     sample, rows = Sample(), csv.DictReader(lines)
     try:
+        name = next((each for each in STEPS if each in (rows.fieldnames or ())), "")
         for row in rows:
-            if sample.takes_next():
+            if sample.takes(numbers({name: row.get(name)}).get(name)):
                 yield numbers(row)
     except csv.Error as error:
-        raise ValueError(f"line {rows.line_num}: it is not valid CSV: {error}") from error
+        raise ValueError(f"line {rows.line_num + 1}: it is not valid CSV: {error}") from error
 
 
 def _of_json(data: Any) -> Iterator[Record]:

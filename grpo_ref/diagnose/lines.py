@@ -13,7 +13,6 @@
 """
 
 import json
-import random
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -25,7 +24,7 @@ WRAPPED = re.compile(rf"(?:np|numpy)\.\w+\(\s*({NUMBER})\s*\)|tensor\(\s*({NUMBE
 COLOUR = re.compile(r"\x1b\[[0-9;]*m|�\[[0-9;]*m")
 RAY = re.compile(r"^\s*\(\w+ pid=\d+[^)]*\)\s?")
 CONSOLE = re.compile(rf"(?:^|[\s-])([A-Za-z_][\w/@.+-]{{0,200}}(?:\([^)]{{0,100}}\))?):({NUMBER})(?=\s|$)")
-STEP = re.compile(r"\bstep:\d+ - ")
+STEP = re.compile(r"\bstep:(\d+) - ")
 CONTINUED = re.compile(rf"\s*-?\s*[\w/@.()-]+:{NUMBER}")
 NUMBERED = re.compile(r"\b(?:step|rollout|perf|eval) (\d+): (\{.*\})")
 BARS = re.compile(r"\bStep (\d+) \| (.*)")
@@ -50,7 +49,22 @@ KNOWN = (
 )
 """A dictionary in a text is a record if it has one of these."""
 MOST_RECORDS = 20_000
-"""Number of records that are all read. Of further records, fewer and fewer are: one in 200 of the last of a million."""
+"""Number of records up to which all are read. Of n records, about this many over n are."""
+GOLDEN = (1.0 + 5.0**0.5) / 2.0
+STEPS = (
+    "step",
+    "rollout_id",
+    "training_step",
+    "global_step",
+    "training/global_step",
+    "trainer/global_step",
+    "train/global_step",
+    "global_step/max_steps",
+    "_step",
+    "Step",
+)
+"""Names of the step in a record, the first that is present counts."""
+STEP_IN_DICTIONARY = re.compile(rf"""['"](?:{"|".join(STEPS)})['"]: ?['"]?(\d{{1,15}})\b""")
 LONGEST, LONGEST_FIELD = 20_000, 200
 """Longest line, or dictionary over several lines, and longest field that are read, in characters."""
 SECTIONS = {
@@ -70,24 +84,34 @@ STEP_OF_FRAME = re.compile(r"(?:│ Global Step:|\bTrain step) +(\d+)/\d+")
 
 
 class Sample:
-    """Choose which records are read: all of the first ones, and a random part of the others, the same at every call."""
+    """Choose the steps of a long log that are read, so that about `MOST_RECORDS` records are.
+
+    All records of a step are read, or none. The chosen steps are spread evenly, and those of a smaller share are among
+    those of a larger one: step n is chosen if the fractional part of n φ is below the share, with the golden ratio φ.
+    """
 
     def __init__(self) -> None:
         self._seen = 0
-        self._random = random.Random(0)
 
-    def takes_next(self) -> bool:
-        """Return true if the next record is to be read."""
+    def takes(self, step: float | None = None) -> bool:
+        """Return true if the next record is to be read. Without a step, records are numbered."""
         self._seen += 1
-        return self._seen <= MOST_RECORDS or self._random.random() <= MOST_RECORDS / self._seen / 4.0
+        share = MOST_RECORDS / self._seen
+        return share >= 1.0 or place(self._seen if step is None else step) < share
+
+
+def place(step: float) -> float:
+    """Return the fractional part of a step times the golden ratio."""
+    return step * GOLDEN % 1.0
 
 
 def records_of_lines(lines: Iterable[str]) -> Iterator[Record]:
     """Yield the records in the lines of a text, in any of the forms above.
 
-    Of more than `MOST_RECORDS` records, a random part is read.
+    Of more than `MOST_RECORDS` records, a part is read.
     """
-    sample, frame = Sample(), Frame()
+    sample = Sample()
+    frame = Frame(sample)
     console: list[str] = []  # the lines of a step of verl
     opened: list[str] = []  # the lines of a dictionary that is not closed yet
     step: float | None = None  # the step of the heading above, in a log with bullets
@@ -100,7 +124,7 @@ def records_of_lines(lines: Iterable[str]) -> Iterator[Record]:
             if begins or (console and not CONTINUED.match(clean)):
                 yield from _of_console(console)
                 console = []
-            if (begins and sample.takes_next()) or console:
+            if (begins and sample.takes(float(begins[1]))) or console:
                 console.append(clean)
                 continue
         if "│" in line or "├" in line or "╭" in line or "╰" in line or "Train step " in line:
@@ -108,13 +132,14 @@ def records_of_lines(lines: Iterable[str]) -> Iterator[Record]:
             continue
         if "Step " in line or "Epoch:" in line:
             if fields := _of_bars(line) or _of_epoch(line):
-                if sample.takes_next():
+                if sample.takes(fields["step"]):
                     yield fields
                 continue
             if heading := HEADING.search(line):
                 step = float(heading[1])
         elif step is not None and "•" in line and (bullet := BULLET.match(_without_prefix(line))):
-            yield {"step": step, bullet[1]: float(bullet[2])}
+            if sample.takes(step):
+                yield {"step": step, bullet[1]: float(bullet[2])}
             continue
         if opened:
             opened.append(_without_prefix(line))
@@ -123,7 +148,8 @@ def records_of_lines(lines: Iterable[str]) -> Iterator[Record]:
                 opened = []
         elif "{" in line:
             if "}" in line:
-                if not line.startswith("{") or sample.takes_next():
+                match = STEP_IN_DICTIONARY.search(line) if line.startswith("{") else NUMBERED.search(line)
+                if not (match or line.startswith("{")) or sample.takes(float(match[1]) if match else None):
                     yield from _of_dictionary(line)
             elif any(name in line for name in KNOWN):
                 opened = [_without_prefix(line)]
@@ -138,7 +164,8 @@ class Frame:
     the second, and a metric of the third. Without a step, the tables are numbered from 1.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sample: Sample) -> None:
+        self._sample = sample
         self._tables = 0
         self._step: float | None = None
         self._prefix = ""
@@ -158,8 +185,10 @@ class Frame:
             yield from self._of_panel()
         elif self._panel is not None:
             self._add_to_panel(line)
-        elif numbers := self._cells(line):
-            yield {"step": float(max(self._tables, 1)) if self._step is None else self._step, **numbers}
+        else:
+            step = float(max(self._tables, 1)) if self._step is None else self._step
+            if self._sample.takes(step) and (numbers := self._cells(line)):
+                yield {"step": step, **numbers}
 
     def _cells(self, line: str) -> Record:
         if "=" in line:

@@ -12,20 +12,9 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from grpo_ref.diagnose.lines import MOST_RECORDS, STEPS, place
+
 METRICS = Path(__file__).with_name("metrics.toml")
-STEPS = (
-    "step",
-    "rollout_id",
-    "training_step",
-    "global_step",
-    "training/global_step",
-    "trainer/global_step",
-    "train/global_step",
-    "global_step/max_steps",
-    "_step",
-    "Step",
-)
-"""Names of the step in a row, the first that is present counts."""
 OF_EVALUATION = re.compile(r"(eval|val|test)([_/-].*|)|.*/val[_/-].*")
 SUMMARY = "train_runtime"
 """A metric of the row that the Hugging Face trainer writes at the end of a run."""
@@ -245,7 +234,8 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     Rows of an evaluation and the summary at the end of a run are skipped. Records with the same step are joined. If a
     step is repeated, as after a restart, the last values count.
 
-    The records are read one by one, and only metrics that some trainer logs are kept.
+    The records are read one by one, and only metrics that some trainer logs are kept. Of a very long log, a part of the
+    steps is kept, spread evenly.
 
     Args:
       records: one mapping from name to number per record.
@@ -258,15 +248,26 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     >>> log.title, log.rows[0].values, dict(log.unknown)
     ('TRL', {'reward': 0.5, 'reward_std': 0.2}, {'color': 1})
     """
-    kept: list[Mapping[str, float]] = []
+    kept: list[tuple[int | None, int, Mapping[str, float]]] = []  # step, number of the record, numbers
     counts: dict[str, int] = {}  # name -> number of records
-    for record in records:
+    every = 1  # one of so many steps is kept
+
+    def is_kept(step: int | None, number: int) -> bool:
+        return number % every == 0 if step is None else place(step) < 1.0 / every
+
+    for number, record in enumerate(records):
         if not record or _is_of_evaluation(record):
             continue
         for name in record:
             if name in counts or len(counts) < MOST_NAMES:
                 counts[name] = counts.get(name, 0) + 1
-        kept.append({name: value for name, value in record.items() if _is_known(name)})
+        value = next((record[name] for name in STEPS if name in record), math.nan)
+        step = int(value) if math.isfinite(value) else None
+        if is_kept(step, number):
+            kept.append((step, number, {name: each for name, each in record.items() if _is_known(name)}))
+        if len(kept) > 2 * MOST_RECORDS:
+            every *= 2
+            kept = [each for each in kept if is_kept(*each[:2])]
     likeliest = trainer or trainer_of(counts)
     names = trainers().get(likeliest, trainers()["trl"])
     prefix = "train/" if names.trainer in ("trl", "ms_swift") else ""
@@ -274,8 +275,7 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     is_certain = bool(trainer) or _is_certain(likeliest, quantity_of)
     rows: dict[int, dict[str, float]] = {}
     counted = 0
-    for record in kept:
-        step = next((record[name] for name in STEPS if name in record), math.nan)
+    for step, _, record in kept:
         values = {
             quantity.removeprefix("-"): -value if quantity.startswith("-") else value
             for name, value in record.items()
@@ -283,7 +283,7 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
         }
         if values:
             counted += 1
-            rows.setdefault(int(step) if math.isfinite(step) else counted, {}).update(values)
+            rows.setdefault(counted if step is None else step, {}).update(values)
     if not rows:
         raise ValueError("no metric of a known trainer is in this log")
     ordered = [Row(step, rows[step]) for step in sorted(rows)]
