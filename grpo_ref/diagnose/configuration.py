@@ -142,22 +142,41 @@ def _key(report: Report, name: str) -> Any:
 
 
 def _steps(report: Report) -> int | None:
-    """Return the number of optimizer steps of one row, if each uses whole generation batches."""
+    """Return the number of optimizer steps of one row. verl logs one row for each generation batch."""
     if report.dialect.name not in OF_TRL:
         return 1 if report.dialect.name == "verl" else None
     steps = _key(report, "logging_steps")
-    return steps if isinstance(steps, int) and _is_on_policy(report) else None
+    return steps if isinstance(steps, int) else None
 
 
 def _window(report: Report) -> int | None:
-    """Return the number of generation batches of one row. TRL may sample several for one optimizer step."""
+    """Return the number of generation batches of one row. TRL may sample several for one optimizer step.
+
+    If a batch is used for several steps and each step is a row, only the first of them has the metrics of the batch.
+    """
     steps = _steps(report)
     if steps is None or report.dialect.name not in OF_TRL:
         return steps
+    is_used_once = _uses_once(report)
+    if _is_on_policy(report) is False and steps == 1:
+        return 1
+    if not is_used_once:
+        return None
     accumulation, batches = (
         _key(report, name) for name in ("gradient_accumulation_steps", "steps_per_generation")
     )
     return steps if batches is None else steps * ((accumulation or 1) // batches)
+
+
+def _uses_once(report: Report) -> bool | None:
+    """Return true if TRL uses each generation batch for one optimizer step; None if it is unknown."""
+    passes, steps = _key(report, "num_iterations"), _key(report, "steps_per_generation")
+    accumulation = _key(report, "gradient_accumulation_steps") or 1
+    if _key(report, "generation_batch_size") is not None or not isinstance(passes, int):
+        return None
+    if not isinstance(accumulation, int) or not (steps is None or isinstance(steps, int)):
+        return None
+    return passes == 1 and (steps is None or (steps > 0 and accumulation % steps == 0))
 
 
 def _is_on_policy(report: Report) -> bool | None:
@@ -167,15 +186,9 @@ def _is_on_policy(report: Report) -> bool | None:
     differ by rounding, so that single tokens may be clipped. This counts as unknown.
     """
     if report.dialect.name in OF_TRL:
-        passes, steps = _key(report, "num_iterations"), _key(report, "steps_per_generation")
-        accumulation = _key(report, "gradient_accumulation_steps") or 1
-        if _key(report, "generation_batch_size") is not None or not isinstance(passes, int):
-            return None
         if _key(report, "use_vllm") and _key(report, "vllm_importance_sampling_correction"):
             return None
-        if not isinstance(accumulation, int) or not (steps is None or isinstance(steps, int)):
-            return None
-        return passes == 1 and (steps is None or (steps > 0 and accumulation % steps == 0))
+        return _uses_once(report)
     if any(key.startswith(ENVIRONMENT) for key in report.launch.keys):
         return None  # every turn of an episode is a row of the batch, so it has more rows than the file says
     updates = next((line.value for line in report.schedule if line.name == "updates"), None)

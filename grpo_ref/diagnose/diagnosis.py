@@ -109,6 +109,8 @@ def diagnosis_of(log: Log, report: Report | None = None) -> Diagnosis:
     window = 1 if given.window is None and log.trainer in ONE_BATCH_PER_ROW else given.window
     given = replace(given, binary=given.binary | binary_components(log), window=window)
     shown = from_log(log)
+    if given.standardized is False:  # the group size is read from standardized advantages
+        shown = [fact for fact in shown if fact.name != "group_size"]
     facts, contradicted = joined(given, shown)
     if facts.weights is None and has_rows_for_weights(log):  # no weights give the reward, those of 1 neither
         facts = replace(facts, weights={})

@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from grpo_ref.diagnose.facts import SEQUENCE_MEAN, TOKEN_MEAN, Facts
 from grpo_ref.diagnose.log import Log
 
@@ -135,6 +137,45 @@ def _components_differ(log: Log, facts: Facts) -> Iterator[Remark]:
             return
 
 
+def _length_is_rewarded(log: Log, facts: Facts) -> Iterator[Remark]:
+    """The mean of -(loss - β KL), or of the mean advantage over tokens, is Cov(A, L) / mean(L)."""
+    column = log.column("advantage.mean")
+    if not column and facts.on_policy and facts.average == TOKEN_MEAN and facts.kl_coef is not None:
+        column = [
+            (row.step, facts.kl_coef * row.values.get("kl", 0.0) - row.values["loss"])
+            for row in log.rows
+            if "loss" in row.values and (facts.kl_coef == 0.0 or "kl" in row.values)
+        ]
+    values = np.array([value for _, value in column if math.isfinite(value)])
+    if len(values) < 30 or not values.std():
+        return
+    z = float(values.mean() / (values.std(ddof=1) / math.sqrt(len(values))))
+    if abs(z) > 4.0:
+        word = "longer" if z > 0.0 else "shorter"
+        yield Remark(
+            f"{word} completions are rewarded",
+            f"The mean of Cov(A, L) / mean(L) over {len(values)} rows is {values.mean():.3g}, {abs(z):.1f} standard errors from 0.",
+            "If length should not matter, use dr_grpo's fixed denominator or a length penalty.",
+            "the-length-explodes" if z > 0.0 else "the-length-shrinks",
+        )
+
+
+def _solved(log: Log, facts: Facts) -> Iterator[Remark]:
+    column = log.column("dead_share")
+    if len(column) < 10 or not facts.binary or not set(log.components) <= facts.binary:
+        return
+    last = len(column) // 5
+    share = sum(value for _, value in column[-last:]) / last
+    means = [log.column(f"component.mean/{name}")[-last:] for name in log.components]
+    if share > 0.8 and all(sum(value for _, value in mean) > 0.9 * len(mean) for mean in means):
+        yield Remark(
+            f"{share:.0%} of the groups have equal rewards at the end",
+            "Nearly all rewards are 1 there: the task is solved, and a group in which all answers are right has no gradient.",
+            "Stop, or go on with harder prompts.",
+            "reward_std-is-0",
+        )
+
+
 def _single_dead_rows(log: Log, facts: Facts) -> Iterator[Remark]:
     values = _values(log, "dead_share")
     groups = facts.completions // facts.group_size if facts.completions and facts.group_size else None
@@ -159,5 +200,7 @@ MAKERS: tuple[Callable[[Log, Facts], Iterator[Remark]], ...] = (
     _negative_old_kl,
     _components_differ,
     _single_dead_rows,
+    _length_is_rewarded,
+    _solved,
 )
 """The functions that make remarks."""

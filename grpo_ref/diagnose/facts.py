@@ -7,6 +7,7 @@ facts that it assumes are known.
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -116,15 +117,19 @@ def groups_of(advantage: float, eps: float = 0.0) -> list[tuple[int, int]]:
     >>> groups_of(1.7888544)  # one right answer of 5: sqrt(4 * 4 / 5)
     [(5, 1)]
     """
-    pairs = []
-    for size in range(2, LARGEST_GROUP + 1):
-        for right in range(1, size):
-            up = math.sqrt((size - right) * (size - 1) / (size * right))
-            down = -math.sqrt(right * (size - 1) / (size * (size - right)))
-            tolerance = (1e-5 + eps * math.sqrt(size)) * max(1.0, abs(advantage))
-            if min(abs(advantage - up), abs(advantage - down)) < tolerance:
-                pairs.append((size, right))
-    return pairs
+    sizes, right, up, down = _advantages()
+    tolerance = (1e-5 + eps * np.sqrt(sizes)) * max(1.0, abs(advantage))
+    fits = np.minimum(abs(advantage - up), abs(advantage - down)) < tolerance
+    return list(zip(sizes[fits].tolist(), right[fits].tolist(), strict=True))
+
+
+@cache
+def _advantages() -> tuple[Any, Any, Any, Any]:
+    """Return G, k and the advantages of a right and of a wrong answer, for all groups of 0 < k < G right answers."""
+    pairs = [(size, right) for size in range(2, LARGEST_GROUP + 1) for right in range(1, size)]
+    size, right = np.array(pairs).T
+    up = np.sqrt((size - right) * (size - 1) / (size * right))
+    return size, right, up, -np.sqrt(right * (size - 1) / (size * (size - right)))
 
 
 def binary_components(log: Log) -> frozenset[str]:
@@ -139,7 +144,7 @@ def from_log(log: Log) -> list[Shown]:
     """Return the facts that the numbers of a log show by themselves."""
     return [
         *_completions(log),
-        *_group_size(log),
+        *(_group_size(log) or _group_size_by_shares(log)),
         *_kl_coef(log),
         *_loss_scale(log),
         *_reward_std(log),
@@ -195,8 +200,19 @@ def _completions(log: Log) -> Iterator[Shown]:
         yield Shown("completions", count, formula, min(counts), len(counts))
 
 
-def _group_size(log: Log) -> Iterator[Shown]:
-    """Yield the one group size that all extreme advantages allow, rewards being 0 and 1."""
+def _group_size(log: Log) -> list[Shown]:
+    """Return the one group size that all extreme advantages allow, rewards being 0 and 1.
+
+    Standardized advantages reach 1 in groups of more than two. Advantages that stay below 1 are differences from the mean.
+    """
+    extremes = [
+        abs(row.values[name])
+        for row in log.rows
+        for name in ("advantage.min", "advantage.max")
+        if name in row.values
+    ]
+    if extremes and math.sqrt(0.5) + 1e-3 < max(extremes) < 1.0:
+        return []
     possible: set[int] | None = None
     shown = (0, 0.0)
     rows = 0
@@ -212,7 +228,30 @@ def _group_size(log: Log) -> Iterator[Shown]:
     if possible is not None and len(possible) == 1 and rows > 1:
         (size,) = possible
         formula = f"the largest advantage, {shown[1]:.5g}, is that of {size} rewards of 0 and 1"
-        yield Shown("group_size", size, formula, shown[0], rows)
+        return [Shown("group_size", size, formula, shown[0], rows)]
+    return []
+
+
+def _group_size_by_shares(log: Log) -> list[Shown]:
+    """Return the group size N / P, P being the fewest groups of which all shares of groups with equal rewards are parts.
+
+    The share is that of one batch in each row, which the number of completions shows. Twenty rows with shares other than 0
+    and 1 are needed, so that shares of P groups are not all shares of P/2 groups by chance.
+    """
+    completions = list(_completions(log))
+    shares = [(step, share) for step, share in log.column("dead_share") if 0.0 < share < 1.0]
+    if not completions or len(shares) < 20:
+        return []
+    count = completions[0].value
+    for groups in range(2, count // 2 + 1):
+        if count % groups == 0 and all(abs(share * groups - round(share * groups)) < 1e-3 for _, share in shares):
+            step, share = min(shares, key=lambda pair: pair[1])
+            formula = (
+                f"all shares of groups with equal rewards are multiples of 1/{groups}, as {share:.4g};"
+                f" {count} completions in {groups} groups give G = {count // groups}"
+            )
+            return [Shown("group_size", count // groups, formula, step, len(shares))]
+    return []
 
 
 def _kl_coef(log: Log) -> Iterator[Shown]:
@@ -223,7 +262,7 @@ def _kl_coef(log: Log) -> Iterator[Shown]:
     pairs = [
         (row.step, row.values["loss"], row.values["kl"])
         for row in log.rows
-        if row.values.get("loss", 0.0) > 100.0 * log.loss_digits and row.values.get("kl", 0.0) > 0.0
+        if row.values.get("kl", 0.0) > 0.0 and row.values.get("loss", 0.0) > 200.0 * log.loss_digits
     ]
     if len(pairs) < 5:
         return
@@ -249,7 +288,7 @@ def _loss_scale(log: Log) -> Iterator[Shown]:
         return
     step, loss, mean = max(pairs, key=lambda pair: abs(pair[2]))
     scale = -loss / mean
-    if scale > 0.0 and all(
+    if scale > 0.0 and abs(loss) > 1e-5 and all(
         abs(one + scale * other) <= 1e-6 + 1e-3 * abs(scale * other) for _, one, other in pairs
     ):
         formula = f"policy loss = -scale (mean advantage); {loss:g} = -scale {mean:g} gives {scale:.4g}"

@@ -1,33 +1,36 @@
 """Find patterns in the curves of a run: collapse, truncation, groups with equal rewards, instability.
 
-A pattern is not a proof. No pattern compares nats or lengths with a fixed number, as these scales do not carry over from task
-to task: entropies are compared with the start of the run, rewards with their noise.
+A pattern is not a proof. `docs/howto/diagnose.md` has the error rates of all patterns. No pattern compares nats or lengths
+with a fixed number, as these scales do not carry over from task to task: entropies are compared with the start of the run,
+rewards with their noise and with the spread of a batch.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from grpo_ref.diagnose.facts import TOKEN_MEAN, Facts
+from grpo_ref.diagnose.facts import SEQUENCE_MEAN, TOKEN_MEAN, Facts
 from grpo_ref.diagnose.log import Log
 
 FEWEST_ROWS = 10
 """Fewest rows of a curve that is judged."""
 MOST_SPIKES = 0.2
 """Largest share of rows that are spikes. If more are high, the norm has risen for good."""
+SOLVED = 0.9
+"""Mean of a reward of 0 and 1 from which on a task counts as solved: few groups with different rewards are then right."""
 
 
 class Pattern(NamedTuple):
     """A pattern in the curves.
 
     Attributes:
-      name: its short name, a key of the table of error rates.
+      name: its short name, a key of `KINDS`.
       title: the pattern in a few words.
       evidence: the numbers, with the steps.
       step: the step at which it begins.
-      advice: what to change, in general words; `advice.py` gives the trainer's keys.
+      advice: what to change, in general words.
       page: anchor of the section on this symptom in `docs/howto/symptoms.md`.
     """
 
@@ -39,16 +42,459 @@ class Pattern(NamedTuple):
     page: str
 
 
+class Found(NamedTuple):
+    """What a finder says: title, evidence and step of a `Pattern`."""
+
+    title: str
+    evidence: str
+    step: int
+
+
+class Kind(NamedTuple):
+    """A kind of pattern.
+
+    Attributes:
+      find: function that yields the pattern at most once.
+      advice, page: those of the `Pattern`.
+      hides: names of the patterns that this one explains, so that they are not reported beside it.
+    """
+
+    find: Callable[[Log, Facts], Iterator[Found]]
+    advice: str
+    page: str
+    hides: tuple[str, ...] = ()
+
+
 Column = list[tuple[int, float]]
 
 
 def patterns(log: Log, facts: Facts) -> list[Pattern]:
-    """Return the patterns in a log, the most severe first. A flat reward is not reported beside a collapse."""
-    all_patterns = [pattern for find in FINDERS for pattern in find(log, facts)]
-    names = {pattern.name for pattern in all_patterns}
-    return [
-        pattern for pattern in all_patterns if pattern.name != "nothing_learned" or "collapse" not in names
+    """Return the patterns in a log, the most severe first, without those that another pattern explains."""
+    found = [
+        Pattern(name, *each, kind.advice, kind.page)
+        for name, kind in KINDS.items()
+        for each in kind.find(log, facts)
     ]
+    hidden = {name for pattern in found for name in KINDS[pattern.name].hides}
+    return [pattern for pattern in found if pattern.name not in hidden]
+
+
+# ---- numbers that end or break a run ---------------------------------------------------------------
+
+
+def _not_a_number(log: Log, facts: Facts) -> Iterator[Found]:
+    for quantity in ("loss", "policy_loss", "grad_norm", "kl", "reward"):
+        for step, value in log.column(quantity):
+            if not math.isfinite(value):
+                yield Found(
+                    f"{quantity} is {value} from step {step} on", f"{quantity} = {value} at step {step}", step
+                )
+                return
+
+
+def _spikes(log: Log, facts: Facts) -> Iterator[Found]:
+    """A gradient norm a hundred times the median of the first half, in three rows or more, but in few.
+
+    The norm is near 0 when most groups have equal rewards, so it is also ten times that of four fifths of
+    the rows, and of the first rows.
+    """
+    column = [(step, value) for step, value in _finite(log, "grad_norm") if value > 0.0]
+    if len(column) < 2 * FEWEST_ROWS:
+        return
+    values = np.array([value for _, value in column])
+    median = float(np.median(values[: len(values) // 2]))
+    usual = (np.quantile(values, 1.0 - MOST_SPIKES), np.median(values[:FEWEST_ROWS]))
+    most = max(100.0 * median, 10.0 * float(max(usual)))
+    high = [(step, value) for step, value in column if value > most]
+    if 3 <= len(high) <= MOST_SPIKES * len(column):
+        yield Found(
+            "the gradient norm has spikes",
+            f"{len(high)} rows above {most:.3g}, median of the first half {median:.3g}, first {high[0][1]:.3g} at step"
+            f" {high[0][0]}",
+            high[0][0],
+        )
+
+
+def _sampler_apart(log: Log, facts: Facts) -> Iterator[Found]:
+    """The distance of sampler and learner grows. k3 is quadratic in the gap of the log-probabilities."""
+    for quantity, factor in (("sampler.k3", 10.0), ("sampler.gap.mean", 4.0)):
+        column = [(step, abs(value)) for step, value in _finite(log, quantity)]
+        entropy = _finite(log, "entropy")
+        if len(column) < FEWEST_ROWS:
+            continue
+        start, end = _ends(column, 0.1)[0], _ends(column)[1]
+        least = 1e-3 * _ends(entropy, 0.1)[0] if len(entropy) >= FEWEST_ROWS else 0.0
+        limit = factor * max(start, least)
+        if limit > 0.0 and end > limit:
+            yield Found(
+                "sampler and learner drift apart",
+                f"{quantity} {start:.3g} at the start, {end:.3g} at the end",
+                _begin(column, limit.__lt__),
+            )
+            return
+
+
+def _sampler_differs(log: Log, facts: Facts) -> Iterator[Found]:
+    """The distance is large from the start, compared with the entropy. Rounding in bfloat16 makes about 0.01 nats."""
+    for quantity, share in (("sampler.k3", 0.02), ("sampler.gap.mean", 0.15)):
+        column, entropy = _finite(log, quantity), _finite(log, "entropy")
+        if min(len(column), len(entropy)) < FEWEST_ROWS:
+            continue
+        start, nats = abs(_ends(column, 0.1)[0]), _ends(entropy, 0.1)[0]
+        if start > share * nats > 0.0:
+            yield Found(
+                "sampler and learner differ from the start",
+                f"{quantity} {start:.3g} over the first tenth, where the entropy is {nats:.3g}",
+                column[0][0],
+            )
+            return
+
+
+# ---- the reward ------------------------------------------------------------------------------------
+
+
+def _hacking(log: Log, facts: Facts) -> Iterator[Found]:
+    """One reward rises to a plateau while another falls."""
+    curves = {name: log.column(f"component.mean/{name}") for name in log.components}
+    curves = {name: column for name, column in curves.items() if len(column) >= 2 * FEWEST_ROWS}
+    changes = {name: _change(column) for name, column in curves.items()}
+    rising = [name for name, change in changes.items() if change.last - change.first > 5.0 * change.noise]
+    for name, change in changes.items():
+        drop = change.first - change.last
+        if rising and drop > max(5.0 * change.noise, 0.2 * abs(change.first)):
+            best = max(rising, key=lambda each: changes[each].last - changes[each].first)
+            gain = changes[best]
+            yield Found(
+                f"the reward {best} rises while {name} falls",
+                f"{best} {gain.first:.3g} over the first fifth, {gain.last:.3g} over the last; {name} {change.first:.3g} and"
+                f" {change.last:.3g}",
+                curves[name][len(curves[name]) // 5][0],
+            )
+            return
+
+
+def _reward_falls(log: Log, facts: Facts) -> Iterator[Found]:
+    column = _reward(log)
+    if len(column) < 2 * FEWEST_ROWS:
+        return
+    smooth = _smoothed(column)
+    place = int(np.argmax(smooth))
+    best, last = smooth[place], _ends(column, 0.1)[1]
+    spread = max(smooth) - min(smooth)
+    noise = _noise(column) * math.sqrt(2.0)  # of a mean over a tenth
+    if best - last > max(0.15 * spread, 5.0 * noise) and place < 0.8 * len(smooth):
+        yield Found(
+            "the reward falls from its best",
+            f"best mean of {_width(column)} rows {best:.3g} at step {column[place][0]}, {last:.3g} over the last tenth",
+            column[place][0],
+        )
+
+
+def _collapse(log: Log, facts: Facts) -> Iterator[Found]:
+    entropy, reward = log.column("entropy"), _reward(log)
+    if min(len(entropy), len(reward)) < FEWEST_ROWS:
+        return
+    start, end = _ends(entropy, 0.1)[0], _ends(entropy)[1]
+    first, last = _ends(reward)
+    is_flat = abs(last - _middle(reward)) < 0.1 * max(abs(max(_smoothed(reward)) - first), 1e-9) + 0.01
+    if start > 0.0 and end < 0.1 * start and is_flat and not _is_solved(log, facts):
+        yield Found(
+            "the entropy collapsed, and the reward does not rise any more",
+            f"entropy {start:.3g} at the start, {end:.3g} at the end; reward {last:.3g} over the last fifth",
+            _begin(entropy, lambda value: value < 0.1 * start),
+        )
+
+
+def _zeros_and_ones(log: Log, facts: Facts) -> list[str]:
+    """Return the reward functions that give only 0 and 1. One that is always 0 cannot be told from them."""
+    always_0 = {name for name in log.components if not any(mean for _, mean in log.column(f"component.mean/{name}"))}
+    return sorted((facts.binary | always_0) & set(log.components))
+
+
+def _format_first(log: Log, facts: Facts) -> Iterator[Found]:
+    """A reward of 0 and 1 is learned, and another stays where it is, far below."""
+    changes = {
+        name: _change(column)
+        for name in _zeros_and_ones(log, facts)
+        if len(column := log.column(f"component.mean/{name}")) >= 3 * FEWEST_ROWS
+    }
+    learned = [
+        name
+        for name, change in changes.items()
+        if change.last - change.first > 5.0 * change.noise and change.last > 0.5
+    ]
+    for name, change in changes.items():
+        is_flat = change.last - change.first < max(2.0 * change.noise, 0.01)
+        if learned and name not in learned and is_flat and change.last < 0.3:
+            other = changes[learned[0]]
+            yield Found(
+                f"{learned[0]} is learned, {name} is not",
+                f"{learned[0]} {other.first:.3g} over the first fifth, {other.last:.3g} over the last; {name}"
+                f" {change.first:.3g} and {change.last:.3g}",
+                log.rows[0].step,
+            )
+            return
+
+
+def _never_solved(log: Log, facts: Facts) -> Iterator[Found]:
+    """A reward of 0 and 1 is nearly always 0, or the score is always the same, from the start to the end."""
+    scores = [row for row in log.rows if {"score.min", "score.max"} <= row.values.keys()]
+    if len(scores) >= 2 * FEWEST_ROWS:
+        alike = [row.values["score.min"] == row.values["score.max"] for row in scores]
+        if np.mean(alike[: len(alike) // 5]) > 0.8 and np.mean(alike[-(len(alike) // 5) :]) > 0.8:
+            yield Found(
+                "all scores of a batch are equal",
+                f"in {sum(alike)} of {len(alike)} rows the smallest score is the largest",
+                scores[0].step,
+            )
+            return
+    for name in _zeros_and_ones(log, facts):
+        column = log.column(f"component.mean/{name}")
+        if len(column) >= 2 * FEWEST_ROWS and max(_ends(column)) < 0.02:
+            first, last = _ends(column)
+            yield Found(
+                f"{name} is almost never above 0",
+                f"mean {first:.2g} over the first fifth, {last:.2g} over the last",
+                column[0][0],
+            )
+            return
+
+
+def _no_contrast(log: Log, facts: Facts) -> Iterator[Found]:
+    """Most groups have equal rewards, before the task is solved or from the start."""
+    column, reward = log.column("dead_share"), _reward(log)
+    if len(column) < FEWEST_ROWS or len(reward) < FEWEST_ROWS:
+        return
+    start, end = _start(column), _ends(column)[1]
+    if end > 0.8 and (start > 0.7 or not _is_solved(log, facts)):
+        mean = _ends(reward)[1]
+        side = "most prompts are always solved" if mean > 0.5 else "most prompts are never solved"
+        yield Found(
+            f"{end:.0%} of the groups have equal rewards at the end of the run",
+            f"mean share over the last fifth {end:.2f}; mean reward there {mean:.3g}, so {side}; {_cost(log, facts)}",
+            _begin(column, lambda value: value > 0.8),
+        )
+
+
+def _cost(log: Log, facts: Facts) -> str:
+    """Return how many completions, and how many hours of sampling, were in groups with equal rewards."""
+    column = log.column("dead_share")
+    share = float(np.mean([value for _, value in column]))
+    text = f"in the whole run {share:.0%} of the completions"
+    if facts.completions and facts.window:
+        text += f" ({share * len(column) * facts.completions * facts.window:,.0f})"
+    dead, seconds = dict(column), _finite(log, "generation_seconds")
+    lost = sum(dead[step] * value for step, value in seconds if step in dead)
+    if lost:
+        text += f" and {lost / 3600.0:.1f} hours of sampling"
+    return f"{text} gave no gradient"
+
+
+def _solved_at_the_start(log: Log, facts: Facts) -> Iterator[Found]:
+    """A score is at its largest value from the start. For logs without the share of groups with equal rewards."""
+    if log.column("dead_share") or len(log.column("score.mean")) < 2 * FEWEST_ROWS:
+        return
+    start = _start(_relative_score(log))
+    if start > 0.95:
+        yield Found(
+            "most prompts are solved from the start",
+            f"the mean score over the first rows is {start:.1%} of the way from the smallest to the largest score",
+            log.rows[0].step,
+        )
+
+
+def _nothing_learned(log: Log, facts: Facts) -> Iterator[Found]:
+    """The reward stays within its noise, and the noise is small compared with the spread of a batch."""
+    column = _reward(log)
+    if len(column) < 3 * FEWEST_ROWS or _is_solved(log, facts):
+        return
+    first, last = _ends(column)
+    noise, spread = _noise(column) * math.sqrt(2.0), _spread(log)
+    if spread is None:
+        spread = max(abs(first), abs(last))
+    if abs(last - first) < min(0.15 * spread, 3.0 * noise) and 2.0 * noise < 0.3 * spread:
+        yield Found(
+            "the reward does not change",
+            f"mean reward {first:.3g} over the first fifth, {last:.3g} over the last; expected noise {noise:.2g}",
+            column[0][0],
+        )
+
+
+def _kl_pulls(log: Log, facts: Facts) -> Iterator[Found]:
+    """The gradient of β KL is about β sqrt(2 KL) per token; that of the reward is at most the mean |A|, below 1."""
+    column = _finite(log, "kl")
+    if not facts.kl_coef or len(column) < 2 * FEWEST_ROWS:
+        return
+    pull = [(step, facts.kl_coef * math.sqrt(2.0 * max(kl, 0.0))) for step, kl in column]
+    _, end = _ends(pull)
+    if end > 0.3:
+        yield Found(
+            "the KL penalty pulls harder than the reward",
+            f"β sqrt(2 KL) is {end:.2g} over the last fifth, with β = {facts.kl_coef:g} and KL {_ends(column)[1]:.2g};"
+            " advantages are about 1",
+            _begin(pull, lambda value: value > 0.3),
+        )
+
+
+# ---- lengths and entropy ---------------------------------------------------------------------------
+
+
+def _truncation(log: Log, facts: Facts) -> Iterator[Found]:
+    column = log.column("truncated")
+    if len(column) < FEWEST_ROWS:
+        return
+    start, end = _ends(column)
+    if end > 0.3 and end >= start - 0.05 or end > max(0.15, 3.0 * start):
+        yield Found(
+            f"{end:.0%} of the completions are cut off at the budget",
+            f"share of truncated completions {start:.2f} at the start, {end:.2f} at the end",
+            _begin(column, min(0.3, 0.8 * end).__lt__),
+        )
+
+
+def _entropy_rises(log: Log, facts: Facts) -> Iterator[Found]:
+    column = log.column("entropy")
+    if len(column) < FEWEST_ROWS:
+        return
+    start, end = _ends(column, 0.1)[0], _ends(column)[1]
+    if start > 0.0 and end > 1.3 * start:
+        yield Found(
+            "the entropy rises",
+            f"entropy {start:.3g} at the start, {end:.3g} at the end",
+            _begin(column, lambda value: value > 1.3 * start),
+        )
+
+
+# ---- the code --------------------------------------------------------------------------------------
+
+
+def _ratio_fixed(log: Log, facts: Facts) -> Iterator[Found]:
+    """Several steps on a batch, and the KL to the old policy is 0. A policy that moves has ratios other than 1."""
+    moved = [value for _, value in _finite(log, "old_kl")]
+    if facts.on_policy is False and len(moved) >= FEWEST_ROWS and max(map(abs, moved)) < 1e-9:
+        yield Found(
+            "the ratio stays 1 although each batch is used for several steps",
+            f"the KL to the old policy is 0 in {len(moved)} rows",
+            log.rows[0].step,
+        )
+
+
+def _reference_moves(log: Log, facts: Facts) -> Iterator[Found]:
+    """The KL does not grow while the reward changes. A policy that learns moves away from a constant reference."""
+    column = [(step, kl) for step, kl in _finite(log, "kl") if kl > 0.0]
+    reward = _reward(log)
+    early = float(np.mean([kl for _, kl in column[1:4]])) if len(column) > 4 else 0.0
+    column, reward = column[len(column) // 5 :], reward[len(reward) // 5 :]
+    if min(len(column), len(reward)) < 3 * FEWEST_ROWS:
+        return
+    change, (start, end) = _change(reward), _ends(column)
+    if abs(change.last - change.first) > 5.0 * change.noise and end < min(1.2 * start, 3.0 * early):
+        yield Found(
+            "the KL does not grow while the reward changes",
+            f"kl is {early:.3g} in the first rows, {start:.3g} after a fifth of the run and {end:.3g} at last; reward {change.first:.3g} and {change.last:.3g}",
+            column[0][0],
+        )
+
+
+def _clips_much(log: Log, facts: Facts) -> Iterator[Found]:
+    column = _finite(log, "clip")
+    if len(column) < FEWEST_ROWS:
+        return
+    worst = max(_smoothed(column))
+    if worst > 0.1:
+        yield Found(
+            f"{worst:.0%} of the tokens are clipped",
+            f"largest mean share over {_width(column)} rows {worst:.2f}",
+            _begin(column, lambda value: value > 0.1) if _ends(column)[1] > 0.1 else column[0][0],
+        )
+
+
+def _loss_apart(log: Log, facts: Facts) -> Iterator[Found]:
+    """With one step per batch and a mean over all tokens, the policy loss is a multiple of the mean advantage."""
+    rows = [row.values for row in log.rows if {"policy_loss", "advantage.mean"} <= row.values.keys()]
+    if facts.on_policy is not True or facts.average != TOKEN_MEAN or len(rows) < FEWEST_ROWS:
+        return
+    loss, mean = (np.array([row[name] for row in rows]) for name in ("policy_loss", "advantage.mean"))
+    usable = np.isfinite(loss) & (np.abs(mean) > 20.0 * log.loss_digits + 1e-3)
+    if usable.sum() < FEWEST_ROWS:
+        return
+    scales = -loss[usable] / mean[usable]
+    middle = float(np.median(scales))
+    apart = float(np.median(np.abs(scales - middle))) / max(abs(middle), 1e-9)
+    if apart > 0.01 or not 1e-5 < middle < 1.01:
+        yield Found(
+            "the policy loss does not follow the advantages",
+            f"-(policy loss) / (mean advantage over tokens) has the median {middle:.3g}, and half of the rows differ from it by"
+            f" {apart:.1%} or more; it should be the same in every row, and at most 1",
+            log.rows[0].step,
+        )
+
+
+def _loss_scaled(log: Log, facts: Facts) -> Iterator[Found]:
+    """The logged policy loss is a small multiple of the mean advantage."""
+    scale = facts.loss_scale
+    if scale is not None and scale < 0.2 and facts.average != SEQUENCE_MEAN:
+        yield Found(
+            f"the policy loss is {1.0 / scale:.4g} times too small",
+            f"policy loss = -{scale:.3g} (mean advantage over tokens) in every row",
+            log.rows[0].step,
+        )
+
+
+# ---- curves ----------------------------------------------------------------------------------------
+
+
+class Change(NamedTuple):
+    """The means of the first and last fifth of a curve, and the noise of their difference."""
+
+    first: float
+    last: float
+    noise: float
+
+
+def _change(column: Column) -> Change:
+    return Change(*_ends(column), _noise(column) * math.sqrt(2.0))
+
+
+def _finite(log: Log, quantity: str) -> Column:
+    return [(step, value) for step, value in log.column(quantity) if math.isfinite(value)]
+
+
+def _reward(log: Log) -> Column:
+    return _finite(log, "reward") or _finite(log, "score.mean") or _finite(log, "shaped.mean")
+
+
+def _relative_score(log: Log) -> Column:
+    """Return the mean scores between the smallest score of the run, 0, and the largest, 1."""
+    least = min((value for _, value in _finite(log, "score.min")), default=math.nan)
+    most = max((value for _, value in _finite(log, "score.max")), default=math.nan)
+    return [
+        (step, (value - least) / (most - least) if most > least else math.nan)
+        for step, value in _finite(log, "score.mean")
+    ]
+
+
+def _is_solved(log: Log, facts: Facts) -> bool:
+    """Return true if the rewards of 0 and 1 are nearly all 1 at the end, or the score is near its largest value."""
+    names = [name for name in log.components if (facts.weights or {}).get(name, 1.0) != 0.0]
+    if names and set(names) <= facts.binary:
+        columns = [log.column(f"component.mean/{name}") for name in names]
+    else:
+        columns = [_relative_score(log)]
+    return all(len(column) >= 3 and _ends(column)[1] > SOLVED for column in columns)
+
+
+def _spread(log: Log) -> float | None:
+    """Return the standard deviation of the rewards of a batch; for scores, a quarter of their range. None if unknown."""
+    stds = [value for _, value in _finite(log, "reward_std") if value > 0.0]
+    if stds:
+        return float(np.median(stds))
+    ranges = [
+        row.values["score.max"] - row.values["score.min"]
+        for row in log.rows
+        if {"score.max", "score.min"} <= row.values.keys()
+    ]
+    return float(np.median(ranges)) / 4.0 if ranges and np.median(ranges) > 0.0 else None
 
 
 def _ends(column: Column, share: float = 0.2) -> tuple[float, float]:
@@ -56,6 +502,11 @@ def _ends(column: Column, share: float = 0.2) -> tuple[float, float]:
     values = [value for _, value in column]
     count = max(int(len(values) * share), 3)
     return float(np.mean(values[:count])), float(np.mean(values[-count:]))
+
+
+def _start(column: Column) -> float:
+    """Return the mean of the first rows: a fiftieth, at least three."""
+    return float(np.mean([value for _, value in column[: max(len(column) // 50, 3)]]))
 
 
 def _begin(column: Column, is_in: Callable[[float], bool]) -> int:
@@ -69,202 +520,6 @@ def _begin(column: Column, is_in: Callable[[float], bool]) -> int:
             break
         begin = place
     return column[begin][0]
-
-
-def _reward(log: Log) -> Column:
-    return log.column("reward") or log.column("score.mean") or log.column("shaped.mean")
-
-
-def _not_a_number(log: Log, facts: Facts) -> Iterator[Pattern]:
-    for quantity in ("loss", "policy_loss", "grad_norm", "kl", "reward"):
-        for step, value in log.column(quantity):
-            if not math.isfinite(value):
-                yield Pattern(
-                    "nan",
-                    f"{quantity} is {value} from step {step} on",
-                    f"{quantity} = {value} at step {step}",
-                    step,
-                    "Continue from a checkpoint before this step with a lower learning rate; look for completions without"
-                    " tokens and for log-probabilities of the sampler that are NaN.",
-                    "the-loss-is-nan",
-                )
-                return
-
-
-def _spikes(log: Log, facts: Facts) -> Iterator[Pattern]:
-    """A gradient norm a hundred times the median of the first half, in three rows or more, but in few."""
-    column = [
-        (step, value) for step, value in log.column("grad_norm") if math.isfinite(value) and value > 0.0
-    ]
-    if len(column) < 2 * FEWEST_ROWS:
-        return
-    values = np.array([value for _, value in column])
-    median = float(np.median(values[: len(values) // 2]))
-    high = [(step, value) for step, value in column if value > 100.0 * median]
-    if 3 <= len(high) <= MOST_SPIKES * len(column):
-        yield Pattern(
-            "spikes",
-            "the gradient norm has spikes",
-            f"{len(high)} rows above 100 times the median of the first half ({median:.3g}), first {high[0][1]:.3g} at step"
-            f" {high[0][0]}",
-            high[0][0],
-            "Lower the learning rate or the limit of the gradient norm.",
-            "grad-norm-has-spikes",
-        )
-
-
-def _no_contrast(log: Log, facts: Facts) -> Iterator[Pattern]:
-    column = log.column("dead_share")
-    if len(column) < FEWEST_ROWS:
-        return
-    _, end = _ends(column)
-    if end > 0.8:
-        mean = _ends(_reward(log))[1] if len(_reward(log)) >= 3 else math.nan
-        side = "most prompts are always solved" if mean > 0.5 else "most prompts are never solved"
-        yield Pattern(
-            "dead",
-            f"{end:.0%} of the groups have equal rewards at the end of the run",
-            f"mean share over the last fifth {end:.2f}; mean reward there {mean:.3g}, so {side}",
-            _begin(column, lambda value: value > 0.8),
-            "Train on prompts that are solved sometimes, resample groups with equal rewards, or use larger groups.",
-            "reward_std-is-0",
-        )
-
-
-def _collapse(log: Log, facts: Facts) -> Iterator[Pattern]:
-    entropy, reward = log.column("entropy"), _reward(log)
-    if min(len(entropy), len(reward)) < FEWEST_ROWS:
-        return
-    start, end = _ends(entropy, 0.1)[0], _ends(entropy)[1]
-    best = max(_smoothed(reward))
-    first, last = _ends(reward)
-    is_flat = abs(last - _middle(reward)) < 0.1 * max(abs(best - first), 1e-9) + 0.01
-    is_below = last < 0.9 if set(log.components) <= facts.binary and log.components else True
-    if start > 0.0 and end < 0.1 * start and is_flat and is_below:
-        yield Pattern(
-            "collapse",
-            "the entropy collapsed, and the reward does not rise any more",
-            f"entropy {start:.3g} at the start, {end:.3g} at the end; reward {last:.3g} over the last fifth",
-            _begin(entropy, lambda value: value < 0.1 * start),
-            "Use a lower learning rate, a wider upper clip (with several steps per batch), or an entropy bonus.",
-            "the-entropy-collapses",
-        )
-
-
-def _entropy_rises(log: Log, facts: Facts) -> Iterator[Pattern]:
-    column = log.column("entropy")
-    if len(column) < FEWEST_ROWS:
-        return
-    start, end = _ends(column, 0.1)[0], _ends(column)[1]
-    if start > 0.0 and end > 1.3 * start:
-        yield Pattern(
-            "entropy_rises",
-            "the entropy rises",
-            f"entropy {start:.3g} at the start, {end:.3g} at the end",
-            _begin(column, lambda value: value > 1.3 * start),
-            "Lower the weight of the entropy bonus; without a bonus, compare sampler and learner.",
-            "the-entropy-rises",
-        )
-
-
-def _reward_falls(log: Log, facts: Facts) -> Iterator[Pattern]:
-    column = _reward(log)
-    if len(column) < 2 * FEWEST_ROWS:
-        return
-    smooth = _smoothed(column)
-    place = int(np.argmax(smooth))
-    best, last = smooth[place], _ends(column, 0.1)[1]
-    spread = max(smooth) - min(smooth)
-    noise = _noise(column) * math.sqrt(2.0)  # of a mean over a tenth
-    if best - last > max(0.15 * spread, 5.0 * noise) and place < 0.8 * len(smooth):
-        yield Pattern(
-            "reward_falls",
-            "the reward falls from its best",
-            f"best mean of {_width(column)} rows {best:.3g} at step {column[place][0]}, {last:.3g} over the last tenth",
-            column[place][0],
-            "Go back to the checkpoint of the best step, and lower the learning rate.",
-            "the-reward-falls",
-        )
-
-
-def _nothing_learned(log: Log, facts: Facts) -> Iterator[Pattern]:
-    column, dead = _reward(log), log.column("dead_share")
-    if len(column) < 3 * FEWEST_ROWS:
-        return
-    first, last = _ends(column)
-    noise = _noise(column) * math.sqrt(2.0)
-    range_ = (
-        1.0 if log.components and set(log.components) <= facts.binary else max(abs(first), abs(last), 1e-9)
-    )
-    if abs(last - first) < min(0.03 * range_, 2.0 * noise) and (not dead or _ends(dead)[1] < 0.9):
-        yield Pattern(
-            "nothing_learned",
-            "the reward does not change",
-            f"mean reward {first:.3g} over the first fifth, {last:.3g} over the last; expected noise {noise:.2g}",
-            column[0][0],
-            "Use a higher learning rate (1e-5 to 1e-4 with LoRA), a smaller β, or more updates.",
-            "the-reward-does-not-rise",
-        )
-
-
-def _truncation(log: Log, facts: Facts) -> Iterator[Pattern]:
-    column = log.column("truncated")
-    if len(column) < FEWEST_ROWS:
-        return
-    start, end = _ends(column)
-    if end > 0.3 and end >= start - 0.05:
-        yield Pattern(
-            "truncation",
-            f"{end:.0%} of the completions are cut off at the budget",
-            f"share of truncated completions {start:.2f} at the start, {end:.2f} at the end",
-            _begin(column, lambda value: value > 0.3),
-            "Raise the budget, punish overlong completions softly, or mask truncated completions.",
-            "the-length-explodes",
-        )
-
-
-def _length_is_rewarded(log: Log, facts: Facts) -> Iterator[Pattern]:
-    """The mean of -(loss - β KL), or of the mean advantage over tokens, is Cov(A, L) / mean(L)."""
-    column = log.column("advantage.mean")
-    if not column and facts.on_policy and facts.average == TOKEN_MEAN and facts.kl_coef is not None:
-        column = [
-            (row.step, facts.kl_coef * row.values.get("kl", 0.0) - row.values["loss"])
-            for row in log.rows
-            if "loss" in row.values and (facts.kl_coef == 0.0 or "kl" in row.values)
-        ]
-    values = np.array([value for _, value in column if math.isfinite(value)])
-    if len(values) < 30 or not values.std():
-        return
-    z = float(values.mean() / (values.std(ddof=1) / math.sqrt(len(values))))
-    if abs(z) > 4.0:
-        word = "longer" if z > 0.0 else "shorter"
-        yield Pattern(
-            "length_rewarded",
-            f"{word} completions are rewarded",
-            f"mean of Cov(A, L) / mean(L) over {len(values)} rows is {values.mean():.3g}, {abs(z):.1f} standard errors from 0",
-            column[0][0],
-            "If length should not matter, use dr_grpo's fixed denominator or a length penalty.",
-            "the-length-explodes" if z > 0.0 else "the-length-shrinks",
-        )
-
-
-def _sampler_apart(log: Log, facts: Facts) -> Iterator[Pattern]:
-    for quantity in ("sampler.k3", "sampler.gap.mean"):
-        column = [(step, abs(value)) for step, value in log.column(quantity) if math.isfinite(value)]
-        if len(column) < FEWEST_ROWS:
-            continue
-        start, end = _ends(column, 0.1)[0], _ends(column)[1]
-        limit = 10.0 * start
-        if start > 0.0 and end > limit:
-            yield Pattern(
-                "sampler_apart",
-                "sampler and learner drift apart",
-                f"{quantity} {start:.3g} at the start, {end:.3g} at the end",
-                _begin(column, limit.__lt__),
-                "Check the synchronization of the weights and the precision of the sampler; limit the weights against it.",
-                "sampler-and-learner-differ",
-            )
-            return
 
 
 def _smoothed(column: Column) -> list[float]:
@@ -291,16 +546,111 @@ def _noise(column: Column) -> float:
     return float(np.sqrt(np.mean(steps**2) / 2.0) / math.sqrt(max(len(values) // 5, 1)))
 
 
-FINDERS: Sequence[Callable[[Log, Facts], Iterator[Pattern]]] = (
-    _not_a_number,
-    _spikes,
-    _sampler_apart,
-    _reward_falls,
-    _collapse,
-    _no_contrast,
-    _truncation,
-    _nothing_learned,
-    _entropy_rises,
-    _length_is_rewarded,
-)
-"""The functions that find patterns, the most severe first."""
+KINDS: Mapping[str, Kind] = {
+    "nan": Kind(
+        _not_a_number,
+        "Continue from a checkpoint before this step with a lower learning rate; look for completions without tokens and for"
+        " log-probabilities of the sampler that are NaN.",
+        "the-loss-is-nan",
+    ),
+    "spikes": Kind(
+        _spikes, "Lower the learning rate or the limit of the gradient norm.", "grad-norm-has-spikes"
+    ),
+    "sampler_apart": Kind(
+        _sampler_apart,
+        "Check the synchronization of the weights and the precision of the sampler; limit the weights against it.",
+        "sampler-and-learner-differ",
+    ),
+    "sampler_differs": Kind(
+        _sampler_differs,
+        "Compare temperature, precision and weights of sampler and learner.",
+        "sampler-and-learner-differ",
+    ),
+    "loss_apart": Kind(
+        _loss_apart,
+        "Compare the mask of the loss with that of the completions, and the old log-probabilities with those of the policy.",
+        "the-loss-is-negative",
+    ),
+    "hacking": Kind(
+        _hacking,
+        "Read completions. Lower the weight of the reward that rises, limit it, or make the KL penalty stronger.",
+        "the-reward-rises-the-accuracy-does-not",
+    ),
+    "ratio_fixed": Kind(
+        _ratio_fixed,
+        "Check that the old log-probabilities are those of the policy that sampled, not computed anew in each step.",
+        "the-clip-ratio-is-0",
+    ),
+    "reference_moves": Kind(
+        _reference_moves,
+        "Check that the reference is a constant copy of the start. It may be updated with the policy, or be another model.",
+        "the-kl-is-negative-rises-or-explodes",
+    ),
+    "reward_falls": Kind(
+        _reward_falls,
+        "Go back to the checkpoint of the best step, and lower the learning rate.",
+        "the-reward-falls",
+    ),
+    "collapse": Kind(
+        _collapse,
+        "Use a lower learning rate, a wider upper clip (with several steps per batch), or an entropy bonus.",
+        "the-entropy-collapses",
+        hides=("nothing_learned",),
+    ),
+    "format_first": Kind(
+        _format_first,
+        "Use easier prompts, more completions per prompt or examples to imitate, so that some answers are right.",
+        "the-reward-is-0-from-the-start",
+        hides=("never_solved",),
+    ),
+    "never_solved": Kind(
+        _never_solved,
+        "Use easier prompts, more completions per prompt or examples to imitate, so that some answers are right.",
+        "the-reward-is-0-from-the-start",
+        hides=("nothing_learned",),
+    ),
+    "dead": Kind(
+        _no_contrast,
+        "Train on prompts that are solved sometimes, resample groups with equal rewards, or use larger groups.",
+        "most-completions-give-no-gradient",
+        hides=("nothing_learned",),
+    ),
+    "solved_at_start": Kind(
+        _solved_at_the_start,
+        "Train on harder prompts: groups in which all answers are right give no gradient.",
+        "most-completions-give-no-gradient",
+    ),
+    "kl_pulls": Kind(
+        _kl_pulls,
+        "Lower β, or refresh the reference now and then.",
+        "the-kl-is-negative-rises-or-explodes",
+        hides=("nothing_learned",),
+    ),
+    "truncation": Kind(
+        _truncation,
+        "Raise the budget, punish overlong completions softly, or mask truncated completions.",
+        "the-length-explodes",
+    ),
+    "nothing_learned": Kind(
+        _nothing_learned,
+        "Use a higher learning rate (1e-5 to 1e-4 with LoRA), a smaller β, or more updates.",
+        "the-reward-does-not-rise",
+    ),
+    "clips_much": Kind(
+        _clips_much,
+        "Use fewer steps per batch or a lower learning rate.",
+        "the-clip-ratio-is-high",
+    ),
+    "loss_scaled": Kind(
+        _loss_scaled,
+        "Check that the mini-batch is not larger than the batch: a loss that is averaged over both is too small. Adam hides"
+        " most of it, but the limit of the gradient norm never acts.",
+        "grad-norm-is-0",
+    ),
+    "entropy_rises": Kind(
+        _entropy_rises,
+        "Lower the weight of the entropy bonus; without a bonus, compare sampler and learner.",
+        "the-entropy-rises",
+    ),
+}
+"""The kinds of patterns, the most severe first."""

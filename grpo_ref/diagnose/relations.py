@@ -642,7 +642,7 @@ def missing_facts(relation: Relation, facts: Facts, log: Log) -> list[str]:
         "all binary": rewards <= facts.binary,
         "within": facts.reward_std == "within",
         "one batch": facts.window == 1,
-        "one step": facts.steps == 1 and facts.window == 1,
+        "one step": facts.steps == 1 and facts.window == 1 and facts.on_policy is not False,
         "on_policy": facts.on_policy is True,
         "whole_vocabulary": facts.whole_vocabulary is True,
         "standardized": facts.standardized is True,
@@ -683,10 +683,11 @@ def leaves_the_reference(log: Log, facts: Facts) -> Iterator[tuple[int, Bound]]:
 def starts_at_the_reference(log: Log, facts: Facts) -> Iterator[tuple[int, Bound]]:
     """Proof: at the first step the policy is the reference, so every k3 is 0.
 
-    Two forward passes in bfloat16 differ by about 1e-4.
+    Two forward passes in bfloat16 differ by about 1e-4. verl logs the mean over all steps on a batch, TRL each step.
     """
     kls = log.column("kl")
-    if kls and facts.window == 1 and facts.kl_coef and kls[0][0] <= 1:
+    is_one_step = facts.steps == 1 and (facts.on_policy is True or log.trainer != "verl")
+    if kls and is_one_step and facts.kl_coef and kls[0][0] <= 1:
         step, kl = kls[0]
         yield step, Bound(kl, -math.inf, 1e-2, 0.0, f"kl = {kl:g} at step {step}")
 

@@ -191,7 +191,8 @@ def test_the_std_of_the_rewards_is_recognized():
         ("gradient_accumulation_steps: 4\n", 1, 1),  # one generation batch for the four micro-batches
         ("gradient_accumulation_steps: 4\nsteps_per_generation: 1\n", 4, 1),
         ("gradient_accumulation_steps: 4\nsteps_per_generation: 2\nlogging_steps: 5\n", 10, 5),
-        ("steps_per_generation: 2\n", None, None),  # the batch is used twice
+        ("steps_per_generation: 2\n", 1, 1),  # the batch is used twice; only the first row has its metrics
+        ("steps_per_generation: 2\nlogging_steps: 5\n", None, 5),
     ],
 )
 def test_trl_may_sample_several_batches_for_one_step(keys, window, steps, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from grpo_ref.diagnose.expected import MAKERS, remarks
 from grpo_ref.diagnose.facts import SEQUENCE_MEAN, TOKEN_MEAN, Facts
 from grpo_ref.diagnose.log import log_of
-from grpo_ref.diagnose.patterns import FINDERS, patterns
+from grpo_ref.diagnose.patterns import KINDS, patterns
 
 ROWS = 100
 RNG = np.random.default_rng(0)
@@ -52,16 +52,39 @@ WITH = {
         Facts(),
         None,
     ),
-    "length_rewarded": (
-        {"reward": RISING, "loss": -0.05 + 0.02 * NOISE},
-        Facts(on_policy=True, average=TOKEN_MEAN, kl_coef=0.0),
-        1,
-    ),
     "sampler_apart": (
         {"reward": RISING, "sampling__sampling_logp_difference__mean": np.geomspace(0.01, 1.0, ROWS)},
         Facts(),
         None,
     ),
+    "sampler_differs": (
+        {
+            "reward": RISING,
+            "entropy": 1.0 + 0.01 * NOISE,
+            "sampling__sampling_logp_difference__mean": 0.3 + 0.01 * abs(NOISE),
+        },
+        Facts(),
+        1,
+    ),
+    "hacking": (
+        {"reward": RISING, "rewards__style__mean": RISING, "rewards__right__mean": RISING[::-1].copy()},
+        Facts(),
+        None,
+    ),
+    "reference_moves": ({"reward": RISING, "kl": 0.1 + 0.01 * abs(NOISE)}, Facts(), 21),
+    "format_first": (
+        {"reward": RISING, "rewards__format__mean": RISING, "rewards__right__mean": 0.01 + 0.0 * NOISE},
+        Facts(binary=frozenset({"format", "right"})),
+        1,
+    ),
+    "never_solved": (
+        {"reward": RISING, "rewards__right__mean": 0.001 * (np.arange(ROWS) % 2)},
+        Facts(binary=frozenset({"right"})),
+        1,
+    ),
+    "kl_pulls": ({"reward": RISING, "kl": np.linspace(0.01, 1.0, ROWS)}, Facts(kl_coef=1.0), None),
+    "clips_much": ({"reward": RISING, "clip_ratio__region_mean": 0.2 + 0.01 * NOISE}, Facts(), None),
+    "loss_scaled": ({"reward": RISING}, Facts(loss_scale=1.0 / 128.0), 1),
 }
 
 
@@ -87,8 +110,61 @@ def test_no_pattern_is_found_in_a_healthy_run():
     assert patterns(healthy, Facts(on_policy=True, average=TOKEN_MEAN, kl_coef=0.0)) == []
 
 
-def test_every_finder_is_tested():
-    assert len(WITH) == len(FINDERS)
+# the same for metrics that verl logs
+ADVANTAGE = 0.1 + 0.01 * NOISE
+OF_VERL = {
+    "loss_apart": (
+        {"actor/pg_loss": 0.01 * NOISE[::-1], "critic/advantages/mean": ADVANTAGE},
+        Facts(on_policy=True, average=TOKEN_MEAN),
+    ),
+    "ratio_fixed": ({"actor/ppo_kl": 0.0 * NOISE}, Facts(on_policy=False)),
+    "solved_at_start": (
+        {
+            "critic/score/mean": np.full(ROWS, 0.99),
+            "critic/score/min": np.zeros(ROWS),
+            "critic/score/max": np.ones(ROWS),
+        },
+        Facts(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_VERL)
+def test_a_pattern_is_found_in_a_log_of_verl(name):
+    columns, facts = OF_VERL[name]
+    rows = [
+        {"step": step, **{key: float(values[step]) for key, values in columns.items()}}
+        for step in range(ROWS)
+    ]
+    assert [each.name for each in patterns(log_of(rows, "verl"), facts)] == [name]
+
+
+def test_groups_of_a_solved_task_are_right():
+    solved = log(
+        reward=np.linspace(0.3, 1.0, ROWS),
+        rewards__right__mean=np.linspace(0.3, 1.0, ROWS),
+        frac_reward_zero_std=np.linspace(0.1, 1.0, ROWS),
+    )
+    facts = Facts(binary=frozenset({"right"}))
+    assert patterns(solved, facts) == []
+    assert any("equal rewards" in each.title for each in remarks(solved, facts))
+
+
+def test_the_cost_of_groups_with_equal_rewards_is_in_completions():
+    columns, _, _ = WITH["dead"]
+    (found,) = patterns(log(**columns), Facts(completions=64, window=1))
+    # 50 rows with 0.1 and 50 with 0.95: 0.525 of 100 rows of 64 completions
+    assert "53% of the completions (3,360) gave no gradient" in found.evidence
+
+
+def test_a_pattern_hides_what_it_explains():
+    columns = {"reward": FLAT, "entropy": np.where(np.arange(ROWS) < 30, 1.0, 0.01)}
+    assert [each.name for each in patterns(log(**columns), Facts())] == ["collapse"]
+    assert [each.name for each in patterns(log(reward=FLAT), Facts())] == ["nothing_learned"]
+
+
+def test_every_kind_is_tested():
+    assert {*WITH, *OF_VERL} == set(KINDS)
 
 
 # remark, by a part of its title -> curves, facts
@@ -104,6 +180,18 @@ RIGHT = {
     "the loss is negative": (
         {"reward": RISING, "loss": -0.01 - 0.001 * NOISE},
         Facts(on_policy=True, average=TOKEN_MEAN, kl_coef=0.0),
+    ),
+    "longer completions are rewarded": (
+        {"reward": RISING, "loss": -0.05 + 0.02 * NOISE},
+        Facts(on_policy=True, average=TOKEN_MEAN, kl_coef=0.0),
+    ),
+    "100% of the groups": (
+        {
+            "reward": RISING,
+            "rewards__f__mean": 1.0 + 0.0 * NOISE,
+            "frac_reward_zero_std": 1.0 + 0.0 * NOISE,
+        },
+        Facts(binary=frozenset({"f"})),
     ),
     "the gradient norm is above 1": ({"reward": RISING, "grad_norm": 2.0 + 0.0 * NOISE}, Facts()),
     "reward_std is 0": (

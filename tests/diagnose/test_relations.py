@@ -273,7 +273,7 @@ def test_advantages_that_are_the_scores_have_no_baseline():
 
 def test_a_run_starts_at_its_reference():
     rows = [{"step": 1, "kl": 1.096}, {"step": 2, "kl": 1.1}]
-    (violation,) = apply_relations(log_of(rows, "trl"), Facts(kl_coef=0.04, window=1)).violations
+    (violation,) = apply_relations(log_of(rows, "trl"), Facts(kl_coef=0.04, steps=1)).violations
     assert violation.code == "R30"
     assert "another model than the start" in violation.otherwise
 
