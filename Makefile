@@ -5,6 +5,7 @@
 # make test-all   run every test, as CI does (a quarter of an hour)   make check   style, types and every test
 # make bench   benchmarks (minutes)
 # make report  run all experiments (minutes) and renew the page and the table of verdicts
+# make diagnose-rates   simulate runs with and without faults, and count what grpo-ref diagnose says of them (minutes)
 # make attack  search for hidden cases that catch wrong answers made by machine (an hour), for all exercises
 # make attack-sample   see on a sample whether the hidden cases still catch them
 # make docs   renew the tables of the documentation, the package map and the list of public names
@@ -23,7 +24,7 @@ READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo test test-all test-core test-core-alone test-learning check lint types coverage docs notebooks page report bench bench-gpu speed setup \
+.PHONY: attack attack-sample demo test test-all test-core test-core-alone test-learning check lint types coverage docs diagnose-rates notebooks page report bench bench-gpu speed setup \
 	site test-site test-web verdicts-web clean
 
 setup: $(READY)
@@ -71,6 +72,11 @@ coverage: $(READY_DEV)
 docs: $(READY)
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/public_names.py
+
+# the half of the seeds that nobody looked at while the patterns were written; --development is the other one
+diagnose-rates: $(READY)
+	OPENBLAS_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python -m simulated_runs.rates
+	$(BIN)/python docs/tables.py
 
 site: $(READY_DOCS)
 	cd docs && ../$(BIN)/python -m website.build

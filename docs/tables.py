@@ -294,6 +294,47 @@ def _exceptions(quantity: str) -> str:
     return "".join(f" {', '.join(each)}: over {over}." for over, each in titles.items())
 
 
+def _rates() -> Any:
+    return json.loads((ROOT / "docs" / "howto" / "diagnose_rates.json").read_text(encoding="utf-8"))
+
+
+def diagnoses() -> str:
+    """Return the main figures of the simulated runs that `diagnose` was tried on."""
+    rates = _rates()
+    healthy, pairs, faults = rates["healthy"], rates["pairs"], rates["faults"].values()
+    runs, named = (sum(fault[key] for fault in faults) for key in ("runs", "named"))
+    rows = [
+        (
+            "healthy runs with a broken relation or a false difference from the file",
+            healthy["false_violations"],
+            healthy["runs"],
+        ),
+        ("healthy runs with a pattern", healthy["false_patterns"], healthy["runs"]),
+        ("runs with one fault: fault named", named, runs),
+        ("runs with two faults: one of them named", pairs["one_named"], pairs["runs"]),
+        ("runs with two faults: faults named", pairs["named"], pairs["faults"]),
+    ]
+    return table(
+        ("simulated runs", "number", "of", "share"), ((*row, f"{row[1] / row[2]:.1%}") for row in rows)
+    )
+
+
+def faults() -> str:
+    """Return the table of the faults, with what is said of the runs that have them."""
+    rows = (
+        (
+            name,
+            fault["about"],
+            f"{fault['named']} of {fault['runs']}",
+            ", ".join(f"`{each}` {count}" for each, count in fault["said"].items()) or "nothing",
+        )
+        for name, fault in _rates()["faults"].items()
+    )
+    said = ", ".join(f"`{each}` {count}" for each, count in _rates()["healthy"]["said"].items()) or "nothing"
+    none = ("none", "The run is healthy.", "", said)
+    return table(("fault", "the run", "named", "first three statements"), (none, *rows))
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     block.__name__: block
     for block in (
@@ -316,6 +357,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
         compiled,
         commands,
         growth,
+        diagnoses,
+        faults,
     )
 }
 

@@ -244,7 +244,9 @@ def _group_size_by_shares(log: Log) -> list[Shown]:
         return []
     count = completions[0].value
     for groups in range(2, count // 2 + 1):
-        if count % groups == 0 and all(abs(share * groups - round(share * groups)) < 1e-3 for _, share in shares):
+        if count % groups == 0 and all(
+            abs(share * groups - round(share * groups)) < 1e-3 for _, share in shares
+        ):
             step, share = min(shares, key=lambda pair: pair[1])
             formula = (
                 f"all shares of groups with equal rewards are multiples of 1/{groups}, as {share:.4g};"
@@ -288,8 +290,10 @@ def _loss_scale(log: Log) -> Iterator[Shown]:
         return
     step, loss, mean = max(pairs, key=lambda pair: abs(pair[2]))
     scale = -loss / mean
-    if scale > 0.0 and abs(loss) > 1e-5 and all(
-        abs(one + scale * other) <= 1e-6 + 1e-3 * abs(scale * other) for _, one, other in pairs
+    if (
+        scale > 0.0
+        and abs(loss) > 1e-5
+        and all(abs(one + scale * other) <= 1e-6 + 1e-3 * abs(scale * other) for _, one, other in pairs)
     ):
         formula = f"policy loss = -scale (mean advantage); {loss:g} = -scale {mean:g} gives {scale:.4g}"
         yield Shown("loss_scale", scale, formula, step, len(pairs))

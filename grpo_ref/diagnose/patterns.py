@@ -42,8 +42,8 @@ class Pattern(NamedTuple):
     page: str
 
 
-class Found(NamedTuple):
-    """What a finder says: title, evidence and step of a `Pattern`."""
+class Match(NamedTuple):
+    """Title, evidence and step of a `Pattern`."""
 
     title: str
     evidence: str
@@ -59,7 +59,7 @@ class Kind(NamedTuple):
       hides: names of the patterns that this one explains, so that they are not reported beside it.
     """
 
-    find: Callable[[Log, Facts], Iterator[Found]]
+    find: Callable[[Log, Facts], Iterator[Match]]
     advice: str
     page: str
     hides: tuple[str, ...] = ()
@@ -70,29 +70,29 @@ Column = list[tuple[int, float]]
 
 def patterns(log: Log, facts: Facts) -> list[Pattern]:
     """Return the patterns in a log, the most severe first, without those that another pattern explains."""
-    found = [
+    matches = [
         Pattern(name, *each, kind.advice, kind.page)
         for name, kind in KINDS.items()
         for each in kind.find(log, facts)
     ]
-    hidden = {name for pattern in found for name in KINDS[pattern.name].hides}
-    return [pattern for pattern in found if pattern.name not in hidden]
+    hidden = {name for pattern in matches for name in KINDS[pattern.name].hides}
+    return [pattern for pattern in matches if pattern.name not in hidden]
 
 
 # ---- numbers that end or break a run ---------------------------------------------------------------
 
 
-def _not_a_number(log: Log, facts: Facts) -> Iterator[Found]:
+def _not_a_number(log: Log, facts: Facts) -> Iterator[Match]:
     for quantity in ("loss", "policy_loss", "grad_norm", "kl", "reward"):
         for step, value in log.column(quantity):
             if not math.isfinite(value):
-                yield Found(
+                yield Match(
                     f"{quantity} is {value} from step {step} on", f"{quantity} = {value} at step {step}", step
                 )
                 return
 
 
-def _spikes(log: Log, facts: Facts) -> Iterator[Found]:
+def _spikes(log: Log, facts: Facts) -> Iterator[Match]:
     """A gradient norm a hundred times the median of the first half, in three rows or more, but in few.
 
     The norm is near 0 when most groups have equal rewards, so it is also ten times that of four fifths of
@@ -107,7 +107,7 @@ def _spikes(log: Log, facts: Facts) -> Iterator[Found]:
     most = max(100.0 * median, 10.0 * float(max(usual)))
     high = [(step, value) for step, value in column if value > most]
     if 3 <= len(high) <= MOST_SPIKES * len(column):
-        yield Found(
+        yield Match(
             "the gradient norm has spikes",
             f"{len(high)} rows above {most:.3g}, median of the first half {median:.3g}, first {high[0][1]:.3g} at step"
             f" {high[0][0]}",
@@ -115,7 +115,7 @@ def _spikes(log: Log, facts: Facts) -> Iterator[Found]:
         )
 
 
-def _sampler_apart(log: Log, facts: Facts) -> Iterator[Found]:
+def _sampler_apart(log: Log, facts: Facts) -> Iterator[Match]:
     """The distance of sampler and learner grows. k3 is quadratic in the gap of the log-probabilities."""
     for quantity, factor in (("sampler.k3", 10.0), ("sampler.gap.mean", 4.0)):
         column = [(step, abs(value)) for step, value in _finite(log, quantity)]
@@ -126,7 +126,7 @@ def _sampler_apart(log: Log, facts: Facts) -> Iterator[Found]:
         least = 1e-3 * _ends(entropy, 0.1)[0] if len(entropy) >= FEWEST_ROWS else 0.0
         limit = factor * max(start, least)
         if limit > 0.0 and end > limit:
-            yield Found(
+            yield Match(
                 "sampler and learner drift apart",
                 f"{quantity} {start:.3g} at the start, {end:.3g} at the end",
                 _begin(column, limit.__lt__),
@@ -134,7 +134,7 @@ def _sampler_apart(log: Log, facts: Facts) -> Iterator[Found]:
             return
 
 
-def _sampler_differs(log: Log, facts: Facts) -> Iterator[Found]:
+def _sampler_differs(log: Log, facts: Facts) -> Iterator[Match]:
     """The distance is large from the start, compared with the entropy. Rounding in bfloat16 makes about 0.01 nats."""
     for quantity, share in (("sampler.k3", 0.02), ("sampler.gap.mean", 0.15)):
         column, entropy = _finite(log, quantity), _finite(log, "entropy")
@@ -142,7 +142,7 @@ def _sampler_differs(log: Log, facts: Facts) -> Iterator[Found]:
             continue
         start, nats = abs(_ends(column, 0.1)[0]), _ends(entropy, 0.1)[0]
         if start > share * nats > 0.0:
-            yield Found(
+            yield Match(
                 "sampler and learner differ from the start",
                 f"{quantity} {start:.3g} over the first tenth, where the entropy is {nats:.3g}",
                 column[0][0],
@@ -153,7 +153,7 @@ def _sampler_differs(log: Log, facts: Facts) -> Iterator[Found]:
 # ---- the reward ------------------------------------------------------------------------------------
 
 
-def _hacking(log: Log, facts: Facts) -> Iterator[Found]:
+def _hacking(log: Log, facts: Facts) -> Iterator[Match]:
     """One reward rises to a plateau while another falls."""
     curves = {name: log.column(f"component.mean/{name}") for name in log.components}
     curves = {name: column for name, column in curves.items() if len(column) >= 2 * FEWEST_ROWS}
@@ -164,7 +164,7 @@ def _hacking(log: Log, facts: Facts) -> Iterator[Found]:
         if rising and drop > max(5.0 * change.noise, 0.2 * abs(change.first)):
             best = max(rising, key=lambda each: changes[each].last - changes[each].first)
             gain = changes[best]
-            yield Found(
+            yield Match(
                 f"the reward {best} rises while {name} falls",
                 f"{best} {gain.first:.3g} over the first fifth, {gain.last:.3g} over the last; {name} {change.first:.3g} and"
                 f" {change.last:.3g}",
@@ -173,7 +173,7 @@ def _hacking(log: Log, facts: Facts) -> Iterator[Found]:
             return
 
 
-def _reward_falls(log: Log, facts: Facts) -> Iterator[Found]:
+def _reward_falls(log: Log, facts: Facts) -> Iterator[Match]:
     column = _reward(log)
     if len(column) < 2 * FEWEST_ROWS:
         return
@@ -183,14 +183,14 @@ def _reward_falls(log: Log, facts: Facts) -> Iterator[Found]:
     spread = max(smooth) - min(smooth)
     noise = _noise(column) * math.sqrt(2.0)  # of a mean over a tenth
     if best - last > max(0.15 * spread, 5.0 * noise) and place < 0.8 * len(smooth):
-        yield Found(
+        yield Match(
             "the reward falls from its best",
             f"best mean of {_width(column)} rows {best:.3g} at step {column[place][0]}, {last:.3g} over the last tenth",
             column[place][0],
         )
 
 
-def _collapse(log: Log, facts: Facts) -> Iterator[Found]:
+def _collapse(log: Log, facts: Facts) -> Iterator[Match]:
     entropy, reward = log.column("entropy"), _reward(log)
     if min(len(entropy), len(reward)) < FEWEST_ROWS:
         return
@@ -198,7 +198,7 @@ def _collapse(log: Log, facts: Facts) -> Iterator[Found]:
     first, last = _ends(reward)
     is_flat = abs(last - _middle(reward)) < 0.1 * max(abs(max(_smoothed(reward)) - first), 1e-9) + 0.01
     if start > 0.0 and end < 0.1 * start and is_flat and not _is_solved(log, facts):
-        yield Found(
+        yield Match(
             "the entropy collapsed, and the reward does not rise any more",
             f"entropy {start:.3g} at the start, {end:.3g} at the end; reward {last:.3g} over the last fifth",
             _begin(entropy, lambda value: value < 0.1 * start),
@@ -206,12 +206,14 @@ def _collapse(log: Log, facts: Facts) -> Iterator[Found]:
 
 
 def _zeros_and_ones(log: Log, facts: Facts) -> list[str]:
-    """Return the reward functions that give only 0 and 1. One that is always 0 cannot be told from them."""
-    always_0 = {name for name in log.components if not any(mean for _, mean in log.column(f"component.mean/{name}"))}
+    """Return the reward functions that give only 0 and 1. One that is always 0 cannot be distinguished from them."""
+    always_0 = {
+        name for name in log.components if not any(mean for _, mean in log.column(f"component.mean/{name}"))
+    }
     return sorted((facts.binary | always_0) & set(log.components))
 
 
-def _format_first(log: Log, facts: Facts) -> Iterator[Found]:
+def _format_first(log: Log, facts: Facts) -> Iterator[Match]:
     """A reward of 0 and 1 is learned, and another stays where it is, far below."""
     changes = {
         name: _change(column)
@@ -227,7 +229,7 @@ def _format_first(log: Log, facts: Facts) -> Iterator[Found]:
         is_flat = change.last - change.first < max(2.0 * change.noise, 0.01)
         if learned and name not in learned and is_flat and change.last < 0.3:
             other = changes[learned[0]]
-            yield Found(
+            yield Match(
                 f"{learned[0]} is learned, {name} is not",
                 f"{learned[0]} {other.first:.3g} over the first fifth, {other.last:.3g} over the last; {name}"
                 f" {change.first:.3g} and {change.last:.3g}",
@@ -236,13 +238,13 @@ def _format_first(log: Log, facts: Facts) -> Iterator[Found]:
             return
 
 
-def _never_solved(log: Log, facts: Facts) -> Iterator[Found]:
+def _never_solved(log: Log, facts: Facts) -> Iterator[Match]:
     """A reward of 0 and 1 is nearly always 0, or the score is always the same, from the start to the end."""
     scores = [row for row in log.rows if {"score.min", "score.max"} <= row.values.keys()]
     if len(scores) >= 2 * FEWEST_ROWS:
         alike = [row.values["score.min"] == row.values["score.max"] for row in scores]
         if np.mean(alike[: len(alike) // 5]) > 0.8 and np.mean(alike[-(len(alike) // 5) :]) > 0.8:
-            yield Found(
+            yield Match(
                 "all scores of a batch are equal",
                 f"in {sum(alike)} of {len(alike)} rows the smallest score is the largest",
                 scores[0].step,
@@ -252,7 +254,7 @@ def _never_solved(log: Log, facts: Facts) -> Iterator[Found]:
         column = log.column(f"component.mean/{name}")
         if len(column) >= 2 * FEWEST_ROWS and max(_ends(column)) < 0.02:
             first, last = _ends(column)
-            yield Found(
+            yield Match(
                 f"{name} is almost never above 0",
                 f"mean {first:.2g} over the first fifth, {last:.2g} over the last",
                 column[0][0],
@@ -260,7 +262,7 @@ def _never_solved(log: Log, facts: Facts) -> Iterator[Found]:
             return
 
 
-def _no_contrast(log: Log, facts: Facts) -> Iterator[Found]:
+def _no_contrast(log: Log, facts: Facts) -> Iterator[Match]:
     """Most groups have equal rewards, before the task is solved or from the start."""
     column, reward = log.column("dead_share"), _reward(log)
     if len(column) < FEWEST_ROWS or len(reward) < FEWEST_ROWS:
@@ -269,7 +271,7 @@ def _no_contrast(log: Log, facts: Facts) -> Iterator[Found]:
     if end > 0.8 and (start > 0.7 or not _is_solved(log, facts)):
         mean = _ends(reward)[1]
         side = "most prompts are always solved" if mean > 0.5 else "most prompts are never solved"
-        yield Found(
+        yield Match(
             f"{end:.0%} of the groups have equal rewards at the end of the run",
             f"mean share over the last fifth {end:.2f}; mean reward there {mean:.3g}, so {side}; {_cost(log, facts)}",
             _begin(column, lambda value: value > 0.8),
@@ -290,20 +292,20 @@ def _cost(log: Log, facts: Facts) -> str:
     return f"{text} gave no gradient"
 
 
-def _solved_at_the_start(log: Log, facts: Facts) -> Iterator[Found]:
+def _solved_at_the_start(log: Log, facts: Facts) -> Iterator[Match]:
     """A score is at its largest value from the start. For logs without the share of groups with equal rewards."""
     if log.column("dead_share") or len(log.column("score.mean")) < 2 * FEWEST_ROWS:
         return
     start = _start(_relative_score(log))
     if start > 0.95:
-        yield Found(
+        yield Match(
             "most prompts are solved from the start",
             f"the mean score over the first rows is {start:.1%} of the way from the smallest to the largest score",
             log.rows[0].step,
         )
 
 
-def _nothing_learned(log: Log, facts: Facts) -> Iterator[Found]:
+def _nothing_learned(log: Log, facts: Facts) -> Iterator[Match]:
     """The reward stays within its noise, and the noise is small compared with the spread of a batch."""
     column = _reward(log)
     if len(column) < 3 * FEWEST_ROWS or _is_solved(log, facts):
@@ -313,14 +315,14 @@ def _nothing_learned(log: Log, facts: Facts) -> Iterator[Found]:
     if spread is None:
         spread = max(abs(first), abs(last))
     if abs(last - first) < min(0.15 * spread, 3.0 * noise) and 2.0 * noise < 0.3 * spread:
-        yield Found(
+        yield Match(
             "the reward does not change",
             f"mean reward {first:.3g} over the first fifth, {last:.3g} over the last; expected noise {noise:.2g}",
             column[0][0],
         )
 
 
-def _kl_pulls(log: Log, facts: Facts) -> Iterator[Found]:
+def _kl_pulls(log: Log, facts: Facts) -> Iterator[Match]:
     """The gradient of β KL is about β sqrt(2 KL) per token; that of the reward is at most the mean |A|, below 1."""
     column = _finite(log, "kl")
     if not facts.kl_coef or len(column) < 2 * FEWEST_ROWS:
@@ -328,7 +330,7 @@ def _kl_pulls(log: Log, facts: Facts) -> Iterator[Found]:
     pull = [(step, facts.kl_coef * math.sqrt(2.0 * max(kl, 0.0))) for step, kl in column]
     _, end = _ends(pull)
     if end > 0.3:
-        yield Found(
+        yield Match(
             "the KL penalty pulls harder than the reward",
             f"β sqrt(2 KL) is {end:.2g} over the last fifth, with β = {facts.kl_coef:g} and KL {_ends(column)[1]:.2g};"
             " advantages are about 1",
@@ -339,26 +341,26 @@ def _kl_pulls(log: Log, facts: Facts) -> Iterator[Found]:
 # ---- lengths and entropy ---------------------------------------------------------------------------
 
 
-def _truncation(log: Log, facts: Facts) -> Iterator[Found]:
+def _truncation(log: Log, facts: Facts) -> Iterator[Match]:
     column = log.column("truncated")
     if len(column) < FEWEST_ROWS:
         return
     start, end = _ends(column)
-    if end > 0.3 and end >= start - 0.05 or end > max(0.15, 3.0 * start):
-        yield Found(
+    if (end > 0.3 and end >= start - 0.05) or end > max(0.15, 3.0 * start):
+        yield Match(
             f"{end:.0%} of the completions are cut off at the budget",
             f"share of truncated completions {start:.2f} at the start, {end:.2f} at the end",
             _begin(column, min(0.3, 0.8 * end).__lt__),
         )
 
 
-def _entropy_rises(log: Log, facts: Facts) -> Iterator[Found]:
+def _entropy_rises(log: Log, facts: Facts) -> Iterator[Match]:
     column = log.column("entropy")
     if len(column) < FEWEST_ROWS:
         return
     start, end = _ends(column, 0.1)[0], _ends(column)[1]
     if start > 0.0 and end > 1.3 * start:
-        yield Found(
+        yield Match(
             "the entropy rises",
             f"entropy {start:.3g} at the start, {end:.3g} at the end",
             _begin(column, lambda value: value > 1.3 * start),
@@ -368,18 +370,18 @@ def _entropy_rises(log: Log, facts: Facts) -> Iterator[Found]:
 # ---- the code --------------------------------------------------------------------------------------
 
 
-def _ratio_fixed(log: Log, facts: Facts) -> Iterator[Found]:
+def _ratio_fixed(log: Log, facts: Facts) -> Iterator[Match]:
     """Several steps on a batch, and the KL to the old policy is 0. A policy that moves has ratios other than 1."""
     moved = [value for _, value in _finite(log, "old_kl")]
     if facts.on_policy is False and len(moved) >= FEWEST_ROWS and max(map(abs, moved)) < 1e-9:
-        yield Found(
+        yield Match(
             "the ratio stays 1 although each batch is used for several steps",
             f"the KL to the old policy is 0 in {len(moved)} rows",
             log.rows[0].step,
         )
 
 
-def _reference_moves(log: Log, facts: Facts) -> Iterator[Found]:
+def _reference_moves(log: Log, facts: Facts) -> Iterator[Match]:
     """The KL does not grow while the reward changes. A policy that learns moves away from a constant reference."""
     column = [(step, kl) for step, kl in _finite(log, "kl") if kl > 0.0]
     reward = _reward(log)
@@ -389,27 +391,27 @@ def _reference_moves(log: Log, facts: Facts) -> Iterator[Found]:
         return
     change, (start, end) = _change(reward), _ends(column)
     if abs(change.last - change.first) > 5.0 * change.noise and end < min(1.2 * start, 3.0 * early):
-        yield Found(
+        yield Match(
             "the KL does not grow while the reward changes",
             f"kl is {early:.3g} in the first rows, {start:.3g} after a fifth of the run and {end:.3g} at last; reward {change.first:.3g} and {change.last:.3g}",
             column[0][0],
         )
 
 
-def _clips_much(log: Log, facts: Facts) -> Iterator[Found]:
+def _clips_much(log: Log, facts: Facts) -> Iterator[Match]:
     column = _finite(log, "clip")
     if len(column) < FEWEST_ROWS:
         return
     worst = max(_smoothed(column))
     if worst > 0.1:
-        yield Found(
+        yield Match(
             f"{worst:.0%} of the tokens are clipped",
             f"largest mean share over {_width(column)} rows {worst:.2f}",
             _begin(column, lambda value: value > 0.1) if _ends(column)[1] > 0.1 else column[0][0],
         )
 
 
-def _loss_apart(log: Log, facts: Facts) -> Iterator[Found]:
+def _loss_apart(log: Log, facts: Facts) -> Iterator[Match]:
     """With one step per batch and a mean over all tokens, the policy loss is a multiple of the mean advantage."""
     rows = [row.values for row in log.rows if {"policy_loss", "advantage.mean"} <= row.values.keys()]
     if facts.on_policy is not True or facts.average != TOKEN_MEAN or len(rows) < FEWEST_ROWS:
@@ -422,7 +424,7 @@ def _loss_apart(log: Log, facts: Facts) -> Iterator[Found]:
     middle = float(np.median(scales))
     apart = float(np.median(np.abs(scales - middle))) / max(abs(middle), 1e-9)
     if apart > 0.01 or not 1e-5 < middle < 1.01:
-        yield Found(
+        yield Match(
             "the policy loss does not follow the advantages",
             f"-(policy loss) / (mean advantage over tokens) has the median {middle:.3g}, and half of the rows differ from it by"
             f" {apart:.1%} or more; it should be the same in every row, and at most 1",
@@ -430,11 +432,11 @@ def _loss_apart(log: Log, facts: Facts) -> Iterator[Found]:
         )
 
 
-def _loss_scaled(log: Log, facts: Facts) -> Iterator[Found]:
+def _loss_scaled(log: Log, facts: Facts) -> Iterator[Match]:
     """The logged policy loss is a small multiple of the mean advantage."""
     scale = facts.loss_scale
     if scale is not None and scale < 0.2 and facts.average != SEQUENCE_MEAN:
-        yield Found(
+        yield Match(
             f"the policy loss is {1.0 / scale:.4g} times too small",
             f"policy loss = -{scale:.3g} (mean advantage over tokens) in every row",
             log.rows[0].step,
@@ -578,7 +580,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "ratio_fixed": Kind(
         _ratio_fixed,
-        "Check that the old log-probabilities are those of the policy that sampled, not computed anew in each step.",
+        "Check that the old log-probabilities are those of the policy that sampled, not computed again in each step.",
         "the-clip-ratio-is-0",
     ),
     "reference_moves": Kind(

@@ -17,7 +17,7 @@ from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.entropy import bonus_gradient
 from grpo_ref.learning.optim import Adam, clip_by_norm
 from grpo_ref.learning.policies.table import gather_states, pull_back
-from grpo_ref.learning.rollout import act, draw
+from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.task import Task
 from grpo_ref.types import Completions
 
@@ -28,7 +28,7 @@ SAMPLER_NOISE = 0.02
 
 
 class Step(NamedTuple):
-    """What an optimizer step computes on one minibatch.
+    """The results of an optimizer step on one minibatch.
 
     Attributes:
       loss, policy_loss: with and without the KL.
@@ -81,9 +81,7 @@ def task_of(setting: Setting) -> Task:
     """Return the task of a run, with its weights and the rewards that its faults add."""
     task = WORLDS[setting.world].build(np.random.default_rng([setting.seed, 1]))
     task = replace(task, weights=np.array(setting.weights)) if setting.weights else task
-    for change in (a_proxy, a_bonus_for_length, a_reward_of_format):
-        task = change(task, setting.faults)
-    return task
+    return a_bonus_for_length(a_proxy(task, setting.faults), setting.faults)
 
 
 def generations(setting: Setting) -> Iterator[Generation]:
@@ -104,7 +102,6 @@ def generations(setting: Setting) -> Iterator[Generation]:
     moments = optimizer.init(params)
     broken = int(setting.updates * noise.uniform(0.3, 0.5))
     spiky = set(noise.choice(np.arange(20, setting.updates), size=5, replace=False).tolist())
-    few = noise.choice(len(task.prompts), size=min(len(task.prompts), 3), replace=False)
 
     tokens = 0
     for update in range(1, setting.updates + 1):
@@ -118,13 +115,7 @@ def generations(setting: Setting) -> Iterator[Generation]:
             sampling = sampling + noise.normal(0.0, SAMPLER_NOISE, sampling.shape)
         temperature = 0.6 if "temperature of the sampler" in faults else 1.0
         sampler = policy.at(sampling, temperature)
-        sizes = {"prompts": setting.prompts, "group_size": setting.group_size}
-        if "few prompts" in faults:
-            prompts = few[rng.integers(len(few), size=(1, setting.prompts))]
-            uniforms = rng.random((1, setting.prompts, setting.group_size, task.max_length))
-            batch = act(task, sampler.chooser(task, prompts, setting.group_size), prompts, uniforms)
-        else:
-            batch = draw(task, sampler, [rng], **sizes)
+        batch = draw(task, sampler, [rng], prompts=setting.prompts, group_size=setting.group_size)
 
         tokens += int(batch.mask.sum())
 
@@ -283,18 +274,6 @@ def a_bonus_for_length(task: Task, faults) -> Task:
         share = mask.sum(-1) / task.max_length
         return np.concatenate([verify(prompts, tokens, mask), share[..., None]], axis=-1)
 
-    return replace(task, verify=judge, criteria=(*task.criteria, "detail"), weights=np.append(task.weights, 3.0))
-
-
-def a_reward_of_format(task: Task, faults) -> Task:
-    """Return the task with right answers that no completion gives."""
-    if "only the format can be learned" not in faults:
-        return task
-    verify = task.verify
-
-    def judge(prompts, tokens, mask):
-        rewards = verify(prompts, tokens, mask)
-        hopeless = rewards[..., 1] * (prompts[..., None] % 16 == 15)
-        return np.stack([rewards[..., 0], hopeless], axis=-1)
-
-    return replace(task, verify=judge, weights=np.array([1.0, 1.0]))
+    return replace(
+        task, verify=judge, criteria=(*task.criteria, "detail"), weights=np.append(task.weights, 3.0)
+    )

@@ -27,7 +27,9 @@ def plan(half: int) -> list[tuple[int, tuple[str, ...]]]:
     """Return seed and faults of every run of a half. The two halves share no seed."""
     start = 100_000 * half
     runs: list[tuple[int, tuple[str, ...]]] = [(start + each, ()) for each in range(HEALTHY)]
-    runs += [(start + 1_000 + 10 * k + each, (name,)) for k, name in enumerate(FAULTS) for each in range(EACH)]
+    runs += [
+        (start + 1_000 + 10 * k + each, (name,)) for k, name in enumerate(FAULTS) for each in range(EACH)
+    ]
     rng = np.random.default_rng(start)
     while len(runs) < HEALTHY + EACH * len(FAULTS) + PAIRS:
         names = tuple(sorted(str(name) for name in rng.choice(list(FAULTS), size=2, replace=False)))
@@ -82,6 +84,7 @@ def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         },
         "faults": {
             name: {
+                "about": FAULTS[name].about,
                 "runs": len(of := [run for run in single if run["faults"] == [name]]),
                 "named": sum(run["named"][0] for run in of),
                 "said": _counted(each for run in of for each in dict.fromkeys(run["said"][:FIRST])),
@@ -107,7 +110,9 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
 def main() -> None:
     """Print the outcomes of the development half, or write those of the held-out half."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--development", action="store_true", help="print the development half; write nothing")
+    parser.add_argument(
+        "--development", action="store_true", help="print the development half; write nothing"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     runs = outcomes(0 if arguments.development else 1, arguments.jobs)

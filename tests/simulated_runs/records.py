@@ -50,9 +50,7 @@ def of_trl(setting: Setting, generation: Generation) -> Iterator[dict[str, float
     sampled = {
         "num_tokens": float(generation.tokens + PROMPT_LENGTH * generation.update * batch.rewards.size),
         "reward": float(batch.rewards.mean()),
-        "reward_std": float(
-            batch.rewards.std(ddof=1) if setting.pooled or "std of the batch is logged" in faults else stds.mean()
-        ),
+        "reward_std": float(batch.rewards.std(ddof=1) if setting.pooled else stds.mean()),
         "frac_reward_zero_std": float((rewards.std(axis=1) < 1e-8).mean()),
         "completions/mean_length": float(lengths.mean()),
         "completions/min_length": float(lengths.min()),
@@ -167,7 +165,9 @@ def write_run(setting: Setting, folder: Path) -> tuple[Path, Path]:
     launch.write_text(launch_of_trl(setting, task), encoding="utf-8")
     if setting.seed % 2:
         log = folder / "trainer_state.json"
-        log.write_text(json.dumps({"log_history": [dict(sorted(row.items())) for row in rows]}), encoding="utf-8")
+        log.write_text(
+            json.dumps({"log_history": [dict(sorted(row.items())) for row in rows]}), encoding="utf-8"
+        )
         return log, launch
     log = folder / "train.log"
     printed = [{name: value for name, value in row.items() if name != "step"} for row in rows]
@@ -227,4 +227,8 @@ def launch_of_verl(setting: Setting, task: Task) -> str:
         "trainer.n_gpus_per_node": 1,
         "trainer.nnodes": 1,
     }
-    return "python3 -m verl.trainer.main_ppo" + "".join(f" \\\n    {name}={value}" for name, value in keys.items()) + "\n"
+    return (
+        "python3 -m verl.trainer.main_ppo"
+        + "".join(f" \\\n    {name}={value}" for name, value in keys.items())
+        + "\n"
+    )

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-
 from simulated_runs.worlds import WORLDS
 
 HEALTHY_WORLDS = [name for name in WORLDS if not name.startswith(("hopeless", "solved"))]
@@ -65,7 +64,9 @@ def healthy(seed: int) -> Setting:
     """
     rng = np.random.default_rng([seed, 0])
     networks = [bool(WORLDS[name].network) for name in HEALTHY_WORLDS]
-    share = np.where(networks, SHARE_OF_NETWORKS / sum(networks), (1.0 - SHARE_OF_NETWORKS) / networks.count(False))
+    share = np.where(
+        networks, SHARE_OF_NETWORKS / sum(networks), (1.0 - SHARE_OF_NETWORKS) / networks.count(False)
+    )
     world = str(rng.choice(HEALTHY_WORLDS, p=share))
     epochs, minibatches = ((1, 1), (1, 1), (1, 1), (2, 1), (1, 2), (1, 4))[rng.integers(6)]
     return Setting(

@@ -42,11 +42,10 @@ def practised(skill: float, rng: np.random.Generator) -> Task:
     """
     task = arithmetic(largest=int(rng.integers(2, 5)))
     logits = task.ref_logits.copy()
-    for prompt, (text, start) in enumerate(zip(task.prompts, task.starts, strict=True)):
+    for text, start in zip(task.prompts, task.starts, strict=True):
         first, second = text.rstrip("=").split("+")
         answer = [*map(int, str(int(first) + int(second))), EOS]
         logits[start + np.arange(len(answer)), answer] += rng.normal(skill, 1.0)
-        assert prompt < len(task.prompts)
     return replace(task, ref_logits=logits)
 
 
