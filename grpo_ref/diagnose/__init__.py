@@ -17,6 +17,7 @@
 | results | keep the results of these steps |
 | statements | rank the statements, and put them into words |
 | advice | look up the keys to change, and the price |
+| course_of_run | describe the start and the end of the main curves |
 | text | write the report |
 | comparison | find the differences of two runs |
 | two_runs | compare the logs of two runs |

@@ -55,6 +55,23 @@ def answer(pattern: str, trainer: str, report: Report | None = None) -> Answer |
     return Answer(tuple(_with_value(key, report) for key in keys if key), entry["price"])
 
 
+def check(code: str) -> tuple[str, str]:
+    """Return what to check first if a relation is broken, and the anchor of the section on the symptom; "" if there is none.
+
+    >>> check("R12")[1]
+    'grad-norm-is-0'
+    """
+    entry = _data()["violations"].get(code, {})
+    return entry.get("check", ""), entry.get("page", "")
+
+
+def key_of(setting: str, report: Report | None) -> str:
+    """Return the key of a setting in a configuration's trainer, with its value; "" if it is not known."""
+    name = "" if report is None else BASES.get(report.dialect.name, report.dialect.name)
+    key = settings().get(setting, {}).get(name, "")
+    return _with_value(key, report) if key else ""
+
+
 def _with_value(key: str, report: Report | None) -> str:
     """Return a key with its value in the configuration, if it is given there."""
     dotted = f".{key.partition(' ')[0]}"

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".pdf", ".svg")
 HELP = """Read the log of a training run, and its launch file if there is one, and report what happened.
 
-LOG is the folder of a run, or a file: trainer_state.json, the console output of TRL, verl, slime or ms-swift, JSON Lines, CSV, or a notebook
-with its output. Several files of one run may be given; the last file is the configuration if it has no metrics.
+LOG is the folder of a run, or a file: trainer_state.json, the console output of TRL, verl and a dozen other trainers, JSON
+Lines, CSV, or a notebook with its output. Several files of one run may be given, in any order; the one without metrics is the launch file.
 
-The report has four kinds of statements. Broken relations: numbers that cannot occur together, whatever the model does, so
-there is a mistake in code, data or logging. Patterns in the curves, which are not proofs. Numbers that look alarming and
-are right. And what was tested, and what was not. Nothing is sent anywhere.
+The report begins with the start and the end of the main curves. Then it has four kinds of statements. ! The log differs
+from the launch file. ! A relation between numbers does not hold: a mistake in code, data or logging, or an assumption that
+is named. ~ A pattern in the curves, which is likely and not proved. = A number that looks alarming and is right. The last
+lines say what was tested. Nothing is sent anywhere.
 
 With --against LOG, two runs are compared: facts that differ, metrics that the trainers compute differently, and the step
 from which on the rewards differ by more than noise.
@@ -100,7 +101,6 @@ def command(
         raise click.BadParameter(expected, param_hint="--figure")
     from grpo_ref.diagnose.diagnosis import diagnosis_of, read_log
     from grpo_ref.diagnose.text import IN_FULL, data, markdown, text
-    from grpo_ref.explain.report import explain
 
     if is_followed and form != "text":
         raise click.UsageError(f"--follow prints text, so --format {form} cannot be given with it.")
@@ -109,7 +109,7 @@ def command(
 
     logs, config = _divided(files) if config is None else (list(files), config)
     try:
-        report = None if config is None else explain(config)
+        report = None if config is None else _explained(config)
         if is_followed:
             context.exit(_follow(logs, report, trainer or "", figure, html))
         diagnosis = diagnosis_of(read_log(logs, trainer or ""), report)
@@ -126,20 +126,41 @@ def command(
     context.exit(0 if diagnosis.is_sound else 1)
 
 
+def _explained(config: Path) -> "Report | None":
+    """Return the explained configuration; None, with a line on the standard error, if it cannot be read."""
+    from grpo_ref.explain.report import explain
+
+    try:
+        return explain(config)
+    except ValueError as error:
+        click.echo(f"The launch file is not used: {error}", err=True)
+        return None
+
+
 def _divided(files: Sequence[Path]) -> tuple[list[Path], Path | None]:
-    """Return the logs, and the configuration if the last of several files has no metrics."""
-    *logs, last = files
-    return (logs, last) if logs and not _has_metrics(last) else (list(files), None)
+    """Return the logs, and the configuration: the only file of several that has no metrics.
+
+    Raises:
+      click.UsageError: if several files have none.
+    """
+    without = [path for path in files if len(files) > 1 and path.is_file() and not _has_metrics(path)]
+    if len(without) > 1 and len(without) < len(files):
+        names = ", ".join(map(str, without))
+        raise click.UsageError(
+            f"{names}: these files have no metrics, and only one of them can be the launch file."
+        )
+    if len(without) != 1:
+        return list(files), None
+    return [path for path in files if path != without[0]], without[0]
 
 
 def _other(files: Sequence[Path], trainer: str) -> "Diagnosis":
     """Return the diagnosis of the run to compare with."""
     from grpo_ref.diagnose.diagnosis import diagnosis_of, read_log
-    from grpo_ref.explain.report import explain
 
     logs, config = _divided(files)
     try:
-        return diagnosis_of(read_log(logs, trainer), None if config is None else explain(config))
+        return diagnosis_of(read_log(logs, trainer), None if config is None else _explained(config))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--against") from error
 

@@ -111,8 +111,8 @@ def _negative_old_kl(log: Log, facts: Facts) -> Iterator[Remark]:
     if values and min(values) < -1e-6 and facts.on_policy is not True:
         yield Remark(
             "the KL to the old policy is negative in some rows",
-            "It is the mean of log πold - log πθ over sampled tokens, the estimate k1. A single estimate can be negative; only"
-            " its expectation is not.",
+            "It is the mean of log πold - log πθ over sampled tokens, the estimate k1. Its expectation is never negative; the"
+            " estimate from one batch can be.",
             "",
             "the-kl-is-negative-rises-or-explodes",
         )

@@ -568,8 +568,8 @@ RELATIONS = (
         Relation("R10b", f"smallest {name} <= mean <= largest", (mean,), (), "The three numbers may be of different completions.",
                  order(*names))
         for name, mean, names in (
-            ("clip share", "clip_low", ("clip_low.min", "clip_low", "")),
-            ("clip share", "clip_high", ("", "clip_high", "clip_high.max")),
+            ("clip share below", "clip_low", ("clip_low.min", "clip_low", "")),
+            ("clip share above", "clip_high", ("", "clip_high", "clip_high.max")),
             ("length", "length.mean", ("length.min", "length.mean", "length.max")),
             ("length of those that ended", "ended_length.mean", ("ended_length.min", "ended_length.mean", "ended_length.max")),
             ("prompt", "prompt_length.mean", ("prompt_length.min", "prompt_length.mean", "prompt_length.max")),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from grpo_ref.diagnose.advice import answer
+from grpo_ref.diagnose.advice import answer, check, key_of
 from grpo_ref.diagnose.configuration import facts_of
 from grpo_ref.diagnose.expected import Remark
 from grpo_ref.diagnose.facts import Shown
@@ -17,7 +17,7 @@ SETTINGS = {
     "completions": "completions per generation batch",
     "kl_coef": "weight of the KL",
     "loss_scale": "factor of the logged policy loss",
-    "budget": "largest number of tokens of a completion",
+    "budget": "tokens of a completion",
 }
 """Names of facts in sentences."""
 SYMPTOMS = "docs/howto/symptoms.md"
@@ -67,23 +67,32 @@ def _of_contradiction(results: Results, fact: Shown) -> Statement:
     rows = f"One row shows it, at step {fact.step}."
     if fact.rows > 1:
         rows = f"{fact.rows} rows agree; the clearest is step {fact.step}."
-    check = "Another file, a command line or a default of the program may have set the value that ran."
+    lines = [
+        f"{evidence} {rows}",
+        "A command line or a default of the program may have set the value that ran, or the file is of another run.",
+    ]
+    key = key_of(fact.name, results.report)
+    if key:
+        lines.append(f"Key: {key}.")
     title = f"the log says {name} = {value}, the configuration says {given}"
-    return Statement("contradiction", fact.name, title, (f"{evidence} {rows}", check), fact.step, "")
+    return Statement("contradiction", fact.name, title, tuple(lines), fact.step, "")
 
 
 def _of_violation(violation: Violation) -> Statement:
     otherwise = f"{violation.otherwise[0].lower()}{violation.otherwise[1:]}"
-    lines = (
-        f"It is broken in {violation.rows} of {violation.of} rows, first at step {violation.step}: {violation.formula}.",
-        f"If this is not a mistake: {otherwise}",
+    evidence = (
+        f"In {violation.rows} of {violation.of} rows, first at step {violation.step}: {violation.formula}."
     )
-    title = f"{violation.statement} ({violation.code})"
-    return Statement("violation", violation.code, title, lines, violation.step, "")
+    if violation.of == 1:
+        evidence = f"{violation.formula[0].upper()}{violation.formula[1:]}."
+    to_check, page = check(violation.code)
+    lines = (evidence, f"If this is not a mistake: {otherwise}", to_check)
+    title = f"does not hold: {violation.statement} ({violation.code})"
+    return Statement("violation", violation.code, title, tuple(filter(None, lines)), violation.step, page)
 
 
 def _of_pattern(results: Results, pattern: Pattern) -> Statement:
-    lines = [f"{pattern.evidence}.", f"To change it: {pattern.advice}"]
+    lines = [f"{pattern.evidence[0].upper()}{pattern.evidence[1:]}.", f"To change it: {pattern.advice}"]
     change = answer(pattern.name, results.log.trainer, results.report)
     if change is not None:
         lines.append(f"Price: {change.price}")

@@ -4,8 +4,10 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from grpo_ref.diagnose.course_of_run import course_of_run
+from grpo_ref.diagnose.relations import OF_RUN, RELATIONS
 from grpo_ref.diagnose.results import Results, missing
-from grpo_ref.diagnose.statements import SETTINGS, Kind, Statement, more, statements
+from grpo_ref.diagnose.statements import Kind, Statement, more, statements
 
 WIDTH = 100
 IN_FULL = 3
@@ -14,11 +16,22 @@ MOST_REMARKS = 4
 MARKS: Mapping[Kind, str] = {"contradiction": "!", "violation": "!", "pattern": "~", "remark": "="}
 HEADINGS: Mapping[Kind, str] = {
     "contradiction": "the log differs from the configuration",
-    "violation": "broken relations: these numbers cannot occur together if code, data and logging are right",
-    "pattern": "patterns in the curves (not proofs; their error rates are in the documentation)",
+    "violation": "broken relations: a mistake in code, data or logging, or the named assumption does not hold",
+    "pattern": "patterns in the curves: likely, not proved",
     "remark": "right, though it may look alarming",
 }
 """The kinds of statements, in the order of the report."""
+UNKNOWN = {
+    "average": "the average of the loss over tokens",
+    "completions": "the completions of a batch",
+    "group_size": "the completions of a prompt",
+    "kl_coef": "the weight of the KL",
+    "on_policy": "the steps for each batch",
+    "window": "the batches of a row",
+    "weights": "the weights of the rewards",
+    "budget": "the budget",
+}
+"""Facts that a launch file gives, in sentences."""
 
 
 class Entry(NamedTuple):
@@ -49,20 +62,24 @@ def sections(diagnosis: Results, in_full: int | None = None) -> Iterator[Section
 
     Args:
       diagnosis: the results.
-      in_full: number of contradictions, violations and patterns that are given with their lines. Default: all.
+      in_full: number of contradictions, violations and patterns that are given with their lines; only a few remarks are
+        given then. Default: everything, with a list of the relations and of the metrics that are not used.
     """
     shown = statements(diagnosis)
-    brief = [each.title for each in shown if each.kind != "remark"]
-    brief = [] if in_full is None else brief[in_full:]
+    certain = [each for each in shown if each.kind != "remark"]
+    brief = [] if in_full is None else certain[in_full:]
     for kind, title in HEADINGS.items():
         entries = [
-            Entry(MARKS[kind], each.title, () if each.title in brief else each.lines, each.page)
+            Entry(MARKS[kind], each.title, () if each in brief else each.lines, each.page)
             for each in shown
             if each.kind == kind
         ]
+        if kind == "remark" and in_full is not None:
+            entries = entries[:MOST_REMARKS]
         if entries:
-            yield Section(title, tuple(entries[:MOST_REMARKS] if kind == "remark" else entries))
-    yield Section("what was tested", tuple(Entry("", line) for line in _tested(diagnosis)))
+            yield Section(title, tuple(entries))
+    tested = _tested(diagnosis) if in_full is not None else _tested_in_full(diagnosis)
+    yield Section("what was tested", tuple(Entry("", line) for line in tested))
 
 
 def heading(diagnosis: Results) -> str:
@@ -72,18 +89,28 @@ def heading(diagnosis: Results) -> str:
     rows = "1 row" if len(log.rows) == 1 else f"{len(log.rows):,} rows"
     against = "configuration of the folder" if log.settings else "no configuration"
     if diagnosis.report:
-        against = f"configuration of {diagnosis.report.dialect.version}"
+        against = f"configuration read as {diagnosis.report.dialect.version}"
     releases = f" ({log.releases})" if log.releases else ""
     return f"{log.title} log{releases}, {rows}, steps {first} to {last}, {against}"
 
 
 def summary(diagnosis: Results) -> str:
-    """Return the sentence that nothing is broken; "" if something is."""
-    if diagnosis.contradicted or diagnosis.violations or diagnosis.patterns:
-        return ""
-    has_tested = sum(diagnosis.tested.counts.values())
-    tested = "Nothing is broken" if has_tested else "No exact relation could be tested"
-    return f"{tested}, and no pattern was found."
+    """Return the course of the run in a sentence, and that no statement was made if there is none."""
+    lines = [course_of_run(diagnosis.log)]
+    if not (diagnosis.contradicted or diagnosis.violations or diagnosis.patterns):
+        tested, all_ = (
+            len(diagnosis.tested.counts),
+            len(diagnosis.tested.counts) + len(diagnosis.tested.skipped),
+        )
+        hold = "and holds" if tested == 1 else "and all hold"
+        were = "was tested" if tested == 1 else "were tested"
+        relations = (
+            f"{tested} of {all_} exact relations {were}, {hold}"
+            if tested
+            else "No exact relation could be tested"
+        )
+        lines.append(f"{relations}, and no pattern was found. This does not show that the run is healthy.")
+    return "\n".join(filter(None, lines))
 
 
 def text(diagnosis: Results, in_full: int | None = IN_FULL) -> str:
@@ -104,7 +131,7 @@ def text(diagnosis: Results, in_full: int | None = IN_FULL) -> str:
 def written(title: str, parts: Sequence[Section], first_line: str = "") -> str:
     """Return a report as plain text: its title, a sentence or "", and its sections."""
     lines = [each for line in title.splitlines() for each in _wrapped(line, "")]
-    lines += ["", first_line] if first_line else []
+    lines += [each for line in first_line.splitlines() for each in _wrapped(line, "")]
     for section in parts:
         lines += ["", section.heading]
         for entry in section.entries:
@@ -123,17 +150,19 @@ def block(entry: Entry | Statement) -> list[str]:
 
 def markdown(diagnosis: Results) -> str:
     """Return a report as Markdown."""
-    return written_in_markdown(heading(diagnosis), list(sections(diagnosis)))
+    return written_in_markdown(heading(diagnosis), list(sections(diagnosis)), summary(diagnosis))
 
 
-def written_in_markdown(title: str, parts: Sequence[Section]) -> str:
-    """Return a report as Markdown: its title and its sections."""
+def written_in_markdown(title: str, parts: Sequence[Section], first_line: str = "") -> str:
+    """Return a report as Markdown: its title, a sentence or "", and its sections."""
     lines = [f"# {title}"]
+    for line in first_line.splitlines():
+        lines += ["", line]
     for section in parts:
         lines += ["", f"## {section.heading[0].upper()}{section.heading[1:]}", ""]
         for entry in section.entries:
             lines.append(f"* **{entry.title}**" if entry.mark else f"* {entry.title}")
-            lines += [f"  {line}" for line in (*entry.lines, *more(entry.page))]
+            lines += [f"  * {line}" for line in (*entry.lines, *more(entry.page))]
     return "\n".join(lines)
 
 
@@ -181,25 +210,34 @@ def _tested(diagnosis: Results) -> Iterator[str]:
         yield f"{comparisons}; {broken} relation{'s are' if broken != 1 else ' is'} broken."
     else:
         yield f"{comparisons}, all hold."
-    if diagnosis.tested.skipped:
-        needs = {need for lacking in diagnosis.tested.skipped.values() for need in lacking}
-        facts = sorted(
-            needs & set(SETTINGS) | needs & {"on_policy", "average", "window", "budget", "weights"}
-        )
-        yield (
-            f"{len(diagnosis.tested.skipped)} relations were not tested, because a metric is not logged or a fact is unknown"
-            + (f" ({', '.join(facts)})" if facts and not diagnosis.report else "")
-            + "."
-        )
-    if diagnosis.report is None and not diagnosis.log.settings:
-        yield "With the configuration (`grpo-ref diagnose LOG CONFIG`), more relations can be tested."
+    skipped = diagnosis.tested.skipped
+    if skipped:
+        needs = {need for lacking in skipped.values() for need in lacking}
+        unknown = [name for fact, name in UNKNOWN.items() if fact in needs]
+        reason = "a metric is not logged or a fact is not known"
+        if unknown and diagnosis.report is None and not diagnosis.log.settings:
+            reason = (
+                f"a metric is not logged, or without the launch file it is not known: {', '.join(unknown)}"
+            )
+        yield f"{len(skipped)} relations were not tested: {reason}."
     if diagnosis.log.unknown:
-        names = list(diagnosis.log.unknown)
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        yield f"Metrics without a known meaning: {', '.join(names[:5])}{more}."
+        count = len(diagnosis.log.unknown)
+        yield f"{count} logged metric{' is' if count == 1 else 's are'} not used; `--all` lists {'it' if count == 1 else 'them'}."
     helpful = missing(diagnosis)
     if helpful:
-        yield f"Not in the log: {'; '.join(helpful[:3])}."
+        yield f"Would help if logged: {'; '.join(helpful[:3])}."
+
+
+def _tested_in_full(diagnosis: Results) -> Iterator[str]:
+    yield from _tested(diagnosis)
+    statements_ = {relation.code: relation.statement for relation in RELATIONS}
+    statements_ |= {code: statement for code, statement, *_ in OF_RUN}
+    for code, count in diagnosis.tested.counts.items():
+        yield f"{code}: {statements_[code]}: {count:,} comparison{'s' * (count != 1)}."
+    for statement, lacking in diagnosis.tested.skipped.items():
+        yield f"Not tested: {statement}; needs {', '.join(UNKNOWN.get(each, each) for each in lacking)}."
+    if diagnosis.log.unknown:
+        yield f"Not used: {', '.join(diagnosis.log.unknown)}."
 
 
 def _wrapped(line: str, indent: str) -> list[str]:

@@ -120,8 +120,10 @@ def test_what_would_help_is_named():
 
 def test_the_report_is_written_in_three_forms(files):
     found = diagnose(*files("frozen"))
-    assert text(found).startswith("TRL log (0.18 or later), 20 rows, steps 1 to 20, configuration of TRL ")
-    assert "! the gradient is not 0 while a group has different rewards" in text(found)
+    assert text(found).startswith(
+        "TRL log (0.18 or later), 20 rows, steps 1 to 20, configuration read as TRL "
+    )
+    assert "! does not hold: the gradient is not 0 while a group has different rewards" in text(found)
     assert markdown(found).startswith("# TRL log (0.18 or later), 20 rows")
     assert json.loads(json.dumps(data(found)))["rows"] == 20
 
@@ -129,7 +131,7 @@ def test_the_report_is_written_in_three_forms(files):
 def test_the_command_prints_the_report_and_its_status(files):
     run = CliRunner().invoke(main, ["diagnose", *files("weights ignored")])
     assert run.exit_code == 1
-    assert "! reward = Σ w (mean of each reward function) (R1)" in run.output
+    assert "! does not hold: reward = Σ w (mean of each reward function) (R1)" in run.output
     assert CliRunner().invoke(main, ["diagnose", *files()]).exit_code == 0
     as_json = CliRunner().invoke(main, ["diagnose", *files("weights ignored"), "--format", "json"])
     assert json.loads(as_json.output)["violations"][0]["code"] == "R1"
@@ -149,3 +151,31 @@ def test_help_has_an_example():
         "grpo-ref diagnose trainer_state.json train.py"
         in CliRunner().invoke(main, ["diagnose", "--help"]).output
     )
+
+
+def test_the_files_may_be_given_in_any_order(files, tmp_path):
+    log, config = files("weights ignored")
+    run = CliRunner().invoke(main, ["diagnose", config, log])
+    assert run.exit_code == 1
+    assert "configuration read as TRL" in run.output
+    other = tmp_path / "other.yaml"
+    other.write_text("beta: 0.1\n", encoding="utf-8")
+    refused = CliRunner().invoke(main, ["diagnose", config, str(other), log])
+    assert refused.exit_code == 2
+    assert "only one of them can be the launch file" in refused.output
+
+
+def test_a_launch_file_that_cannot_be_read_leaves_the_log(files, tmp_path):
+    log, _ = files()
+    empty = tmp_path / "empty.yaml"
+    empty.write_text("", encoding="utf-8")
+    run = CliRunner().invoke(main, ["diagnose", log, str(empty)])
+    assert run.exit_code == 0
+    assert "The launch file is not used: " in run.output
+    assert "no configuration" in run.output
+
+
+def test_everything_is_listed_on_request(files):
+    found = diagnose(*files())
+    assert "R1: reward = Σ w (mean of each reward function): 20 comparisons." in text(found, None)
+    assert "R1:" not in text(found)

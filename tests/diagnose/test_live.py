@@ -70,7 +70,7 @@ def test_the_command_follows_until_it_is_interrupted(tmp_path, monkeypatch):
     assert run.exit_code == 1
     assert run.output.startswith("waiting for metrics in ")
     assert "3 rows, steps 1 to 3, no configuration; following (Ctrl-C ends)" in run.output
-    assert "step 3:\n! reward = Σ w (mean of each reward function) (R1)" in run.output
+    assert "step 3:\n! does not hold: reward = Σ w (mean of each reward function) (R1)" in run.output
     refused = CliRunner().invoke(main, ["diagnose", str(path), "--follow", "--format", "json"])
     assert refused.exit_code == 2
 
@@ -97,7 +97,7 @@ def test_the_callback_prints_what_is_new_and_may_stop_the_run(transformers, caps
     callback.on_log(ARGUMENTS, state(BROKEN[:2]), control)
     assert capsys.readouterr().out == ""  # two rows, and it looks at every third
     callback.on_log(ARGUMENTS, state(BROKEN), control)
-    assert "step 3:\n! reward = Σ w" in capsys.readouterr().out
+    assert "step 3:\n! does not hold: reward = Σ w" in capsys.readouterr().out
     assert control.should_training_stop
     callback.on_train_end(ARGUMENTS, state(BROKEN), control)
     assert capsys.readouterr().out == ""

@@ -24,7 +24,7 @@ FILLED_IN = {
     "the log says completions per prompt = 5, the configuration says 8": (
         "the log says {} = {}, the configuration says {}"
     ),
-    "Not in the log: kl": "Not in the log: {}",
+    "Would help if logged: kl": "Would help if logged: {}",
 }
 """Quoted statements with a number or a word put in -> the statement without them."""
 
