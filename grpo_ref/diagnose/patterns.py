@@ -128,7 +128,8 @@ def _sampler_apart(log: Log, facts: Facts) -> Iterator[Match]:
         if limit > 0.0 and end > limit:
             yield Match(
                 "sampler and learner drift apart",
-                f"{quantity} {start:.3g} at the start, {end:.3g} at the end",
+                f"{quantity} {start:.3g} at the start, {end:.3g} at the end"
+                + "".join(f"; after step {fall.step} the reward falls" for fall in _reward_falls(log, facts)),
                 _begin(column, limit.__lt__),
             )
             return

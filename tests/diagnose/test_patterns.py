@@ -163,6 +163,13 @@ def test_a_pattern_hides_what_it_explains():
     assert [each.name for each in patterns(log(reward=FLAT), Facts())] == ["nothing_learned"]
 
 
+def test_a_sampler_that_drifts_before_the_reward_falls():
+    columns, _, _ = WITH["sampler_apart"]
+    first, second = patterns(log(**columns | {"reward": FALLING}), Facts())
+    assert (first.name, second.name) == ("sampler_apart", "reward_falls")
+    assert first.evidence.endswith(f"after step {second.step} the reward falls")
+
+
 def test_every_kind_is_tested():
     assert {*WITH, *OF_VERL} == set(KINDS)
 
