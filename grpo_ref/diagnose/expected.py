@@ -139,6 +139,8 @@ def _components_differ(log: Log, facts: Facts) -> Iterator[Remark]:
 
 def _length_is_rewarded(log: Log, facts: Facts) -> Iterator[Remark]:
     """The mean of -(loss - β KL), or of the mean advantage over tokens, is Cov(A, L) / mean(L)."""
+    if any(name.startswith("episode/") for name in log.unknown):
+        return  # a completion of verl-agent is a turn: episodes with many turns weigh more, whatever the lengths
     column = log.column("advantage.mean")
     if not column and facts.on_policy and facts.average == TOKEN_MEAN and facts.kl_coef is not None:
         column = [

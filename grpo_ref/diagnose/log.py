@@ -18,6 +18,8 @@ METRICS = Path(__file__).with_name("metrics.toml")
 OF_EVALUATION = re.compile(r"(eval|val|test)([_/-].*|)|.*/val[_/-].*")
 SUMMARY = "train_runtime"
 """A metric of the row that the Hugging Face trainer writes at the end of a run."""
+FINE_TUNING = "mean_token_accuracy"
+"""A metric of TRL's SFTTrainer. Notebooks often fine-tune before they train with GRPO, and print both logs."""
 MOST_NAMES = 10_000
 """Largest number of names of metrics of a log."""
 MOST_READ = 2_000
@@ -231,8 +233,8 @@ def releases_of(trainer: str, metrics: Iterable[str]) -> str:
 def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     """Return the log of records as a trainer wrote them, with its own names.
 
-    Rows of an evaluation and the summary at the end of a run are skipped. Records with the same step are joined. If a
-    step is repeated, as after a restart, the last values count.
+    Rows of an evaluation or of supervised fine-tuning, and the summary at the end of a run, are skipped. Records with the
+    same step are joined. If a step is repeated, as after a restart, the last values count.
 
     The records are read one by one, and only metrics that some trainer logs are kept. Of a very long log, a part of the
     steps is kept, spread evenly.
@@ -256,7 +258,7 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
         return number % every == 0 if step is None else place(step) < 1.0 / every
 
     for number, record in enumerate(records):
-        if not record or _is_of_evaluation(record):
+        if not record or _is_no_step_of_training(record):
             continue
         for name in record:
             if name in counts or len(counts) < MOST_NAMES:
@@ -340,7 +342,11 @@ def rounding(rows: Iterable[Mapping[str, float]], decimals: int | None) -> float
     return 0.5 * 10.0**-decimals if all(round(value, decimals) == value for value in seen) else 0.0
 
 
-def _is_of_evaluation(record: Mapping[str, float]) -> bool:
-    """Return true for a row of an evaluation, or the summary of a run."""
+def _is_no_step_of_training(record: Mapping[str, float]) -> bool:
+    """Return true for a row of an evaluation or of supervised fine-tuning, or the summary of a run."""
     metrics = [name for name in record if name not in (*STEPS, "epoch")]
-    return SUMMARY in record or (bool(metrics) and all(OF_EVALUATION.fullmatch(name) for name in metrics))
+    return (
+        SUMMARY in record
+        or (FINE_TUNING in record and "reward" not in record)
+        or (bool(metrics) and all(OF_EVALUATION.fullmatch(name) for name in metrics))
+    )

@@ -184,10 +184,11 @@ def _reward_falls(log: Log, facts: Facts) -> Iterator[Match]:
     spread = max(smooth) - min(smooth)
     noise = _noise(column) * math.sqrt(2.0)  # of a mean over a tenth
     if best - last > max(0.15 * spread, 5.0 * noise) and place < 0.8 * len(smooth):
+        left = best - 0.2 * (best - last)  # a reward may stay at its best for long before it falls
         yield Match(
             "the reward falls from its best",
             f"best mean of {_width(column)} rows {best:.3g} at step {column[place][0]}, {last:.3g} over the last tenth",
-            column[place][0],
+            _begin(column, lambda value: value < left),
         )
 
 
@@ -248,7 +249,10 @@ def _never_solved(log: Log, facts: Facts) -> Iterator[Match]:
             yield Match(
                 "all scores of a batch are equal",
                 f"in {sum(alike)} of {len(alike)} rows the smallest score is the largest",
-                scores[0].step,
+                _begin(
+                    [(row.step, float(same)) for row, same in zip(scores, alike, strict=True)],
+                    lambda share: share > 0.5,
+                ),
             )
             return
     for name in _zeros_and_ones(log, facts):
@@ -271,10 +275,15 @@ def _no_contrast(log: Log, facts: Facts) -> Iterator[Match]:
     start, end = _start(column), _ends(column)[1]
     if end > 0.8 and (start > 0.7 or not _is_solved(log, facts)):
         mean = _ends(reward)[1]
-        side = "most prompts are always solved" if mean > 0.5 else "most prompts are never solved"
+        side = ""
+        if log.components and set(log.components) <= set(
+            _zeros_and_ones(log, facts)
+        ):  # else the best reward is unknown
+            solved = np.mean([_ends(log.column(f"component.mean/{name}"))[1] for name in log.components])
+            side = f", so most prompts are {'always' if solved > 0.5 else 'never'} solved"
         yield Match(
             f"{end:.0%} of the groups have equal rewards at the end of the run",
-            f"mean share over the last fifth {end:.2f}; mean reward there {mean:.3g}, so {side}; {_cost(log, facts)}",
+            f"mean share over the last fifth {end:.2f}; mean reward there {mean:.3g}{side}; {_cost(log, facts)}",
             _begin(column, lambda value: value > 0.8),
         )
 

@@ -89,12 +89,18 @@ def test_the_releases_are_found_from_the_names(trainer, metrics, releases):
     assert releases_of(trainer, metrics) == releases
 
 
-def test_rows_of_evaluation_and_the_summary_are_left_out():
+def test_rows_of_evaluation_of_fine_tuning_and_the_summary_are_left_out():
     log = log_of(
         [
             {"step": 1, "reward": 0.5, "reward_std": 0.1},
             {"step": 1, "eval_reward": 0.25, "eval_loss": 0.1},
             {"step": 2, "train_runtime": 100.0, "train_loss": 0.1},
+            {
+                "step": 2,
+                "loss": 1.7,
+                "entropy": 1.4,
+                "mean_token_accuracy": 0.66,
+            },  # of SFTTrainer, in the same notebook
         ]
     )
     assert [(row.step, dict(row.values)) for row in log.rows] == [(1, {"reward": 0.5, "reward_std": 0.1})]

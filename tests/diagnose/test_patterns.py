@@ -139,6 +139,41 @@ def test_a_pattern_is_found_in_a_log_of_verl(name):
     assert [each.name for each in patterns(log_of(rows, "verl"), facts)] == [name]
 
 
+def test_a_reward_falls_from_the_step_at_which_it_leaves_its_best():
+    reward = np.where(np.arange(ROWS) < 70, 0.8, 0.1)
+    reward[66:70] = 0.81
+    (found,) = patterns(log(reward=reward), Facts())
+    # Best mean of 10 rows: 0.804, at step 61. The limit is 0.804 - 0.2 (0.804 - 0.1) = 0.6632.
+    # The mean of 5 rows is (4 x 0.81 + 0.1) / 5 = 0.668 at step 71, and (3 x 0.81 + 0.2) / 5 = 0.526 at step 72.
+    assert (found.name, found.step) == ("reward_falls", 72)
+    assert "best mean of 10 rows 0.804 at step 61" in found.evidence
+
+
+def test_prompts_are_called_solved_only_if_the_best_reward_is_known():
+    curves = {"frac_reward_zero_std": 1.0 + 0.0 * NOISE, "rewards__f__mean": 0.6 + 0.01 * NOISE}
+    for binary, side in (({"f"}, True), ((), False)):
+        (found,) = patterns(log(reward=0.6 + 0.01 * NOISE, **curves), Facts(binary=frozenset(binary)))
+        assert found.name == "dead"
+        assert ("so most prompts are always solved" in found.evidence) == side
+
+
+def test_equal_scores_begin_where_they_are_equal():
+    rows = [
+        {
+            "step": step,
+            "critic/score/mean": -1.0,
+            "critic/score/min": -1.0,
+            "critic/score/max": 1.0 if step < 4 else -1.0,
+        }
+        for step in range(1, ROWS + 1)
+    ]
+    (found,) = patterns(log_of(rows, "verl"), Facts())
+    assert (found.name, found.step) == (
+        "never_solved",
+        6,
+    )  # 3 of the last 5 rows are equal; at step 5, 2 of 5
+
+
 def test_groups_of_a_solved_task_are_right():
     solved = log(
         reward=np.linspace(0.3, 1.0, ROWS),
@@ -232,3 +267,14 @@ def test_a_negative_estimate_of_the_kl_to_the_old_policy_is_right_with_several_s
     (remark,) = remarks(log_of(rows, "verl"), Facts(on_policy=False))
     assert remark.title.startswith("the KL to the old policy is negative")
     assert len(MAKERS) == len(RIGHT) + 1
+
+
+def test_the_length_of_turns_is_not_called_rewarded():
+    rows = [
+        {"step": step, "actor/pg_loss": 0.0, "critic/advantages/mean": -0.05 + 0.01 * NOISE[step]}
+        for step in range(ROWS)
+    ]
+    (remark,) = remarks(log_of(rows, "verl"), Facts())
+    assert remark.title == "shorter completions are rewarded"
+    turns = [{**row, "episode/length/mean": 2.0} for row in rows]
+    assert remarks(log_of(turns, "verl"), Facts()) == []
