@@ -144,7 +144,7 @@ def test_a_reward_falls_from_the_step_at_which_it_leaves_its_best():
     reward[66:70] = 0.81
     (found,) = patterns(log(reward=reward), Facts())
     # Best mean of 10 rows: 0.804, at step 61. The limit is 0.804 - 0.2 (0.804 - 0.1) = 0.6632.
-    # The mean of 5 rows is (4 x 0.81 + 0.1) / 5 = 0.668 at step 71, and (3 x 0.81 + 0.2) / 5 = 0.526 at step 72.
+    # The mean of 5 rows is (4 x 0.81 + 0.1) / 5 = 0.668 at step 71, and 0.526 at step 72.
     assert (found.name, found.step) == ("reward_falls", 72)
     assert "best mean of 10 rows 0.804 at step 61" in found.evidence
 
