@@ -1,6 +1,7 @@
 """Writing files so that a reader, or a kill, sees the old content or the new one and nothing between."""
 
 import os
+import stat
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -51,6 +52,48 @@ def require_writable(folder: Path) -> None:
     except OSError as error:
         error.filename = str(folder)
         raise
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with everything in it, however deep it is.
+
+    `shutil.rmtree` recurses, and the path of a folder in thousands of folders is longer than the system
+    accepts. So this function goes down and up again one folder at a time.
+
+    Raises:
+      OSError: if something cannot be removed.
+    """
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+    here = os.open(folder, flags)
+    entered: list[str] = []
+    try:
+        left = [_without_files(here)]  # names of the folders to remove, for each folder that was entered
+        while left[-1] or entered:
+            if left[-1]:
+                entered.append(left[-1].pop())
+                there = os.open(entered[-1], flags, dir_fd=here)
+                left.append(_without_files(there))
+            else:
+                there = os.open("..", flags, dir_fd=here)
+                os.rmdir(entered.pop(), dir_fd=there)
+                left.pop()
+            os.close(here)
+            here = there
+    finally:
+        os.close(here)
+    folder.rmdir()
+
+
+def _without_files(folder: int) -> list[str]:
+    """Remove the files directly in an open folder. Return the names of the folders in it."""
+    folders = []
+    for name in os.listdir(folder):
+        if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            os.chmod(name, stat.S_IRWXU, dir_fd=folder)
+            folders.append(name)
+        else:
+            os.unlink(name, dir_fd=folder)
+    return folders
 
 
 def free_name(path: Path) -> Path:

@@ -64,7 +64,7 @@ class ProgressBar:
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
             TimeRemainingColumn(compact=True),
-            TextColumn("{task.fields[status]}", table_column=Column(no_wrap=True)),
+            TextColumn("{task.fields[status]}", markup=False, table_column=Column(no_wrap=True)),
             console=self.console,
             disable=not self.console.is_terminal,
         )

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Set
 from itertools import combinations
 from typing import NamedTuple
 
-from grpo_ref.course.classroom.fingerprints import fingerprints
+from grpo_ref.course.classroom.fingerprints import LARGEST, fingerprints
+from grpo_ref.course.classroom.handed_in import Delivery
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.right_answers import right_answers
 from grpo_ref.course.starters import starter_of
@@ -74,6 +75,12 @@ def alike_pairs(answers: Mapping[str, Mapping[str, bytes]]) -> list[Alike]:
             found[pair].append(match)
     pairs = [Alike(pair, tuple(sorted(found[pair], key=_suspicion))) for pair in found]
     return sorted(pairs, key=lambda pair: (-pair.evidence, pair.students))
+
+
+def comparable(delivery: Delivery) -> dict[str, bytes]:
+    """Read a student's files, and return the answers that are not too long to be compared."""
+    answers = delivery.read().answers
+    return {name: text for name, text in answers.items() if len(text) <= LARGEST}
 
 
 def _suspicion(match: Match) -> float:

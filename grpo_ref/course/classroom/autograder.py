@@ -125,8 +125,8 @@ def graded(
     root: Path, metadata: Metadata, course: CourseFile, overrides: Sequence[Override], seed: int
 ) -> Row:
     """Return the result of a submission in Gradescope's format."""
-    handed_in = classroom.pile_of(root / SUBMISSION, metadata.student).read()
-    result = classroom.grade_student(handed_in, course.exercises, seed=seed)
+    delivery = classroom.pile_of(root / SUBMISSION, metadata.student).fetch()
+    (result,) = classroom.grade_class([delivery], course.exercises, seed=seed, workers=1)
     record = record_of(result, "")
     own = [each for each in overrides if each.student in metadata.student.split()]
     given = tests_gave(record, course.exercises)

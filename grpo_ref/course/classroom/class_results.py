@@ -18,8 +18,11 @@ from grpo_ref.files import replace_text, require_writable
 FIXED = ("points", "of", "percent", "solved", "official")
 """Columns that the table of marks always has."""
 STUDENTS, MARKS = "students", "marks.csv"
-LONGEST = 80
+LONGEST = 60
 """Largest number of characters of a student's name in a file name."""
+DIGITS = 32
+"""Number of hexadecimal digits in a file name: too many to search for two names with equal digits."""
+DIGEST = re.compile(rf"-[0-9a-f]{{{DIGITS}}}$")
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """First characters that make a spreadsheet read a cell as a formula."""
@@ -96,14 +99,14 @@ def _marks_in(record: Row) -> Row:
 
 def file_name(student: str) -> str:
     """Convert a student's name to a file name that works on every system. Different students get different
-    names.
+    names, also if they choose their names to have the same one.
 
     >>> file_name("smith"), file_name("../Jo Smith")
-    ('smith', 'Jo_Smith-56fd65')
+    ('smith', 'Jo_Smith-56fd6553759afd0f1ac96a746dea410f')
     """
     plain = re.sub(r"[^a-z0-9_.-]+", "_", student, flags=re.ASCII | re.IGNORECASE).strip("._")[:LONGEST]
-    is_itself = plain == student and plain == plain.lower() and bool(plain)
-    digest = hashlib.sha256(student.encode(errors="surrogateescape")).hexdigest()[:6]
+    is_itself = plain == student == plain.lower() != "" and not DIGEST.search(student)
+    digest = hashlib.sha256(student.encode(errors="surrogateescape")).hexdigest()[:DIGITS]
     return plain if is_itself else f"{plain or 'student'}-{digest}"
 
 

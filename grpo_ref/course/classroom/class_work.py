@@ -1,19 +1,31 @@
 """The work on a class: who is graded now, who was graded before, and the files with the results."""
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 from grpo_ref.course import classroom
-from grpo_ref.course.classroom import CourseFile, HandedIn, Override, Pile
+from grpo_ref.course.classroom import (
+    Alike,
+    CourseFile,
+    Delivery,
+    Ended,
+    Override,
+    Pile,
+    comparable,
+    in_own_process,
+)
 from grpo_ref.course.classroom.class_record import Row, all_notes, marked, record_of, tests_gave, with_marks
 from grpo_ref.course.classroom.class_results import MARKS, ClassResults, file_name
 from grpo_ref.course.classroom.nbgrader import nbgrader
 from grpo_ref.course.classroom.roster import matched, read_roster, submitted_of
-from grpo_ref.course.rendering.class_formats import FORMATS, canvas, in_gradebook, read_gradebook
+from grpo_ref.course.rendering.class_formats import FORMATS, canvas, read_gradebook
 from grpo_ref.files import replace_text
 
 CANVAS, OVERRIDES, NBGRADER, REPORT = "canvas.csv", "overrides.toml", "nbgrader.csv", "report.html"
@@ -65,7 +77,7 @@ class ClassWork:
         """
         found = {pile.student: pile for pile in classroom.piles(submissions, out)}
         about = read_roster(roster) if roster is not None else {}
-        names = matched(about, {name: pile.aliases for name, pile in found.items()})
+        names = matched(about, found.values())
         for student, name in names.items():
             pile = found.pop(name)
             found[student] = replace(pile, student=student, aliases=(name, *pile.aliases))
@@ -98,7 +110,7 @@ class ClassWork:
             return 0
         decisions = classroom.read_overrides(path, self.course)
         for each in decisions:
-            found = [name for name in self.piles if each.student in self._names(name)]
+            found = self._called(each.student)
             if len(found) != 1:
                 who = f"{' and '.join(found)} are" if found else "no student of this class is"
                 raise ValueError(f"{path}, line {each.line}: {who} called {each.student!r}")
@@ -111,16 +123,16 @@ class ClassWork:
         """Yield the students who have no result for their current submission."""
         for student in self.students:
             record = self.results.read(student)
-            key = self._key(self._read(student))
+            key = self._key(self._fetch(student))
             is_whole = {each["id"] for each in record.get("exercises", ())} == set(self.course.exercises)
             if record.get("key") != key or not is_whole:
                 yield student
 
     def graded(self, students: Sequence[str], workers: int, scheduler: str | None) -> Iterator[Row]:
         """Grade these students, and store each one's record."""
-        handed_in = (self._read(student) for student in students)
+        deliveries = (self._fetch(student) for student in students)
         for graded in classroom.grade_class(
-            handed_in,
+            deliveries,
             self.course.exercises,
             seed=self.seed,
             is_safe=self.is_safe,
@@ -149,28 +161,41 @@ class ClassWork:
         text = nbgrader(self._records().values(), self.course, self.about)
         replace_text(self.results.folder / NBGRADER, text)
 
-    def write_report(self) -> None:
-        """Write the web page on the class. For it, the answers are compared with one another."""
+    def write_report(self) -> list[str]:
+        """Write the web page on the class. For it, the answers are compared with one another.
+
+        Return the students who are not compared, because their answers could not be read in time.
+        """
         from grpo_ref.course.rendering.class_report import class_report
 
-        answers = {student: pile.read().answers for student, pile in self.piles.items()}
+        answers: dict[str, dict[str, bytes]] = {}
+        pairs: list[Alike] | None = None
+        for student, pile in self.piles.items():
+            with suppress(Ended):
+                answers[student] = in_own_process(comparable, pile.fetch()) if pile.files else {}
+        try:
+            pairs = in_own_process(classroom.alike_pairs, answers)
+        except Ended:
+            answers = {}
         results = [{**record, "notes": all_notes(record)} for record in self._records().values()]
-        page = class_report(results, classroom.alike_pairs(answers))
-        replace_text(self.results.folder / REPORT, page)
+        replace_text(self.results.folder / REPORT, class_report(results, pairs))
+        return sorted(self.piles.keys() - answers.keys())
 
     def write_canvas(self, gradebook: Path, column: str) -> list[str]:
-        """Fill in an exported gradebook. Return the students who have points but no row in it.
+        """Fill in an exported gradebook. Return the students who have points but no row of their own in it.
 
-        The gradebook may name a student by any cell of the roster, or by the number at the end of the name.
+        The platform's number decides which row is a student's, else a name in the roster. Without a roster
+        it is the student's name.
 
         Raises:
-          ValueError: if the file is not a gradebook, or has no such column.
+          ValueError: if the file is not a gradebook, has no such column, or has two rows for a student.
         """
-        text, points = read_gradebook(gradebook), {}
-        for student in self.students:
-            total = self.results.read(student).get("points", 0.0)
-            points[next((name for name in self._names(student) if in_gradebook(text, name)), student)] = total
-        filled, left = canvas(text, column, points)
+        points = {student: self.results.read(student).get("points", 0.0) for student in self.students}
+        names = {
+            student: self.piles[student].numbers if self._is_stranger(student) else self._names(student)
+            for student in self.students
+        }
+        filled, left = canvas(read_gradebook(gradebook), column, points, names)
         replace_text(self.results.folder / CANVAS, filled)
         return left
 
@@ -194,12 +219,26 @@ class ClassWork:
         """Return the records of all students who have one."""
         return {student: found for student in self.students if (found := self.results.read(student))}
 
+    def _called(self, name: str) -> list[str]:
+        """Return the students with this name. Strangers do not count if somebody on the roster has it."""
+        named = [student for student in self.piles if name in self._names(student)]
+        return [student for student in named if not self._is_stranger(student)] or named
+
+    def _is_stranger(self, student: str) -> bool:
+        return bool(self.about) and student not in self.about
+
     def _names(self, student: str) -> list[str]:
-        """Return all names of a student: here, in the download and in the roster."""
-        cells = [str(cell) for cell in self.about.get(student, {}).values() if cell]
-        aliases = self.piles[student].aliases
-        ends = [name.rpartition("_")[2] for name in (student, *aliases)]
-        return [student, *aliases, *ends, *cells]
+        """Return all names of a student, the most reliable first."""
+        pile = self.piles[student]
+        cells = [cell for cell in self._cells(student) if self._counted_cells[cell] == 1]
+        return [*pile.numbers, student, *cells, *pile.aliases]
+
+    def _cells(self, student: str) -> list[str]:
+        return [str(cell) for cell in self.about.get(student, {}).values() if cell]
+
+    @cached_property
+    def _counted_cells(self) -> Counter[str]:
+        return Counter(cell for student in self.about for cell in self._cells(student))
 
     def _keep(self, record: Row) -> Row:
         """Compute the marks of a record, write the record with them, and return it."""
@@ -216,19 +255,19 @@ class ClassWork:
         """Return the time of the submission, from the roster, or else from the download."""
         return submitted_of(self.about.get(student, {})) or self.piles[student].submitted
 
-    def _read(self, student: str) -> HandedIn:
-        read = self.piles[student].read()
-        notes = read.notes
-        if not self.piles[student].files:
-            notes = (NOTHING, *notes)
-        if self.about and student not in self.about:
+    def _fetch(self, student: str) -> Delivery:
+        delivery = self.piles[student].fetch()
+        notes = delivery.notes
+        if not delivery.files and not notes:
+            notes = (NOTHING,)
+        if self._is_stranger(student):
             notes = (STRANGER, *notes)
-        read = HandedIn(student, read.answers, notes)
-        self.keys[student] = self._key(read)
-        return read
+        delivery = replace(delivery, notes=notes)
+        self.keys[student] = self._key(delivery)
+        return delivery
 
-    def _key(self, handed_in: HandedIn) -> str:
-        return classroom.key_of(handed_in, self.course.exercises, seed=self.seed, is_safe=self.is_safe)
+    def _key(self, delivery: Delivery) -> str:
+        return classroom.key_of(delivery, self.course.exercises, seed=self.seed, is_safe=self.is_safe)
 
 
 def counted(number: int) -> str:

@@ -1,26 +1,32 @@
 """The files of a folder or of an archive, as names and contents. Nothing is ever unpacked to the disk."""
 
 import io
-import os
 import stat
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 LARGEST = 1024**2
 """Largest file that is read, in bytes. No answer needs as many."""
 LARGEST_ARCHIVE = 32 * 1024**2
 """Largest archive inside an archive that is read, in bytes."""
-MOST = 100_000
-"""Largest number of members of an archive that are examined."""
+MOST = 1000
+"""Largest number of files of one student, or in one archive of a student, that are read."""
+LONGEST_NAME, LONGEST_PATH = 255, 1000
+"""Largest number of characters of a file's name and of its path. File systems allow no longer names."""
 ENCRYPTED = 0x1
 """Flag of a member that needs a password."""
 IGNORED = frozenset(("__pycache__", "__MACOSX"))
 """Folders that other programs create; they are ignored, like names that begin with a dot."""
 ANSWERS, ARCHIVE = (".py", ".ipynb"), ".zip"
-TOO_LARGE = f"is larger than {LARGEST // 1024**2} MiB"
+HIDDEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
+"""Unicode categories of characters that steer a terminal or cannot be seen."""
+JOINERS = "\u200c\u200d"
+"""Invisible characters that some languages need in names."""
 
 
 class Unreadable(Exception):
@@ -29,91 +35,85 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Entry:
-    """A file that may be an answer.
+    """A file or a folder.
 
     Attributes:
-      path: path of the file inside the submission.
-      read: function that returns the content, or raises Unreadable.
+      path: path inside the submission.
+      read: function that returns the content, or raises Unreadable; None for a folder.
+      problem: reason why the file must not be read, in a few words, or "".
     """
 
     path: PurePosixPath
-    read: Callable[[], bytes]
+    read: Callable[[], bytes] | None = None
+    problem: str = ""
 
 
-def entries(place: Path) -> list[Entry]:
-    """Return all files of a folder or a zip file that may be answers, sorted by path. Archives inside are
-    searched too.
+def entries(place: Path | io.BytesIO) -> list[Entry]:
+    """Return everything in a folder or a zip file, without the files of other programs, sorted by path.
+
+    Links are not followed, and archives inside are not opened. Of each folder in a folder, the first files
+    are enough: one more than are read.
 
     Args:
-      place: the folder, or the zip file.
+      place: the folder, or the zip file or its content.
 
     Raises:
       Unreadable: if the place is neither, or is a broken archive.
     """
-    if place.is_dir():
-        found = list(_in_folder(place))
+    if isinstance(place, io.BytesIO):
+        content = _in_archive(_opened(place))
+    elif place.is_dir():
+        content = _in_folder(place)
     elif place.is_file() and place.suffix.lower() == ARCHIVE:
-        found = list(_in_archive(_opened(place), PurePosixPath()))
+        content = _in_archive(_opened(place))
     else:
         raise Unreadable(f"expected a folder or a zip file, got {place}")
-    return sorted(found, key=lambda entry: entry.path)
-
-
-def top_folders(place: Path) -> set[str]:
-    """Return the folders directly in a folder or zip file, empty ones included, without those of other
-    programs.
-    """
-    if place.is_dir():
-        names = {readable(path.name) for path in place.iterdir() if path.is_dir() and not path.is_symlink()}
-    else:
-        parts = [member.filename.replace("\\", "/").split("/") for member in _opened(place).infolist()[:MOST]]
-        names = {part[0] for part in parts if len(part) > 1}
-    return {name for name in names if name not in ("", "..") and not _is_ignored(name)}
+    return sorted(content, key=lambda entry: entry.path)
 
 
 def readable(name: str) -> str:
-    r"""Replace the bytes of a name that are not valid text, so that the name can be printed.
+    r"""Escape the characters of a name that cannot be seen, steer a terminal or are not valid text.
 
-    >>> readable("caf\udce9.py")
-    'caf\\xe9.py'
+    Backslashes are escaped too, so that different names stay different.
+
+    >>> print(readable("caf\udce9.py"), readable("\x1b[2Janna"), readable("山田　太郎"))
+    caf\xe9.py \x1b[2Janna 山田　太郎
     """
-    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    return "".join(map(_shown, name))
 
 
-def content_of(place: Path, name: str) -> bytes | None:
-    """Return the content of the file with this name, in a folder, or in a zip file or the one folder in it.
-
-    Return None if there is no such file, or if it cannot be read.
-    """
-    try:
-        if place.is_dir():
-            return _content(place / name) if (place / name).is_file() else None
-        archive = _opened(place)
-        inside = [member for member in archive.infolist()[:MOST] if _is_near(member.filename, name)]
-        return _unpacked(archive, inside[0]) if inside else None
-    except (OSError, Unreadable):
-        return None
-
-
-def _is_near(path: str, name: str) -> bool:
-    *folders, last = path.replace("\\", "/").split("/")
-    return last == name and len(folders) <= 1
+def _shown(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":  # a byte that is not text, as Python decodes the names of files
+        return f"\\x{ord(character) - 0xDC00:x}"
+    is_hidden = unicodedata.category(character) in HIDDEN and character not in JOINERS
+    return character.encode("unicode_escape").decode() if is_hidden or character == "\\" else character
 
 
 def _in_folder(folder: Path) -> Iterator[Entry]:
-    """Yield the files of a folder. Links are reported and not followed."""
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not _is_ignored(name)]
-        for name in names:
-            path = Path(parent, name)
-            inside = PurePosixPath(readable(path.relative_to(folder).as_posix()))
-            if _is_ignored(name):
-                continue
-            if path.is_symlink() or not path.is_file():
-                kind = "is a link" if path.is_symlink() else "is not a plain file"
-                yield from [Entry(inside, partial(_refuse, kind))] * _may_be_answer(inside)
+    """Yield the content of a folder. Folders of any depth are walked without recursion."""
+    for top in folder.iterdir():
+        if not _is_ignored(top.name):
+            yield from islice(_walked(folder, top), MOST + 1)
+
+
+def _walked(folder: Path, top: Path) -> Iterator[Entry]:
+    left = [top]
+    while left:
+        path = left.pop()
+        inside = PurePosixPath(readable(path.relative_to(folder).as_posix()))
+        try:
+            mode = path.lstat().st_mode
+            if stat.S_ISDIR(mode):
+                left += sorted((each for each in path.iterdir() if not _is_ignored(each.name)), reverse=True)
+                yield Entry(inside)
+            elif stat.S_ISLNK(mode):
+                yield Entry(inside, problem="is a link")
+            elif not stat.S_ISREG(mode):
+                yield Entry(inside, problem="is not a plain file")
             else:
-                yield from _of(inside, partial(_content, path), path.stat().st_size)
+                yield Entry(inside, partial(_content, path))
+        except OSError as error:
+            yield Entry(inside, problem=f"cannot be read: {error.strerror or error}")
 
 
 def _content(path: Path) -> bytes:
@@ -124,17 +124,6 @@ def _content(path: Path) -> bytes:
         raise Unreadable(f"cannot be read: {error.strerror or error}") from error
 
 
-def _of(path: PurePosixPath, read: Callable[[], bytes], size: int, depth: int = 0) -> Iterator[Entry]:
-    """Yield the file if it may be an answer; if it is an archive, yield its files, one level deep."""
-    if _may_be_answer(path):
-        yield Entry(path, read if size <= LARGEST else partial(_refuse, TOO_LARGE))
-    elif path.suffix.lower() == ARCHIVE and depth == 0:
-        try:
-            yield from _in_archive(_opened(io.BytesIO(read())), path.with_suffix(""), depth=1)
-        except Unreadable as error:
-            yield Entry(path, partial(_refuse, str(error)))
-
-
 def _opened(file: Path | io.BytesIO) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(file)
@@ -142,47 +131,58 @@ def _opened(file: Path | io.BytesIO) -> zipfile.ZipFile:
         raise Unreadable(f"is not a readable zip file ({error})") from error
 
 
-def _in_archive(archive: zipfile.ZipFile, folder: PurePosixPath, depth: int = 0) -> Iterator[Entry]:
+def _in_archive(archive: zipfile.ZipFile) -> Iterator[Entry]:
     """Yield the members of an archive. Nothing is unpacked to the disk, so their paths can do no harm."""
-    for member in archive.infolist()[:MOST]:
-        path = PurePosixPath(readable(member.filename.replace("\\", "/")))
-        if not path.name or member.filename.endswith("/") or any(map(_is_ignored, path.parts)):
+    for member in archive.infolist():
+        path = PurePosixPath(
+            *map(readable, member.filename.replace("\\", "/")[: LONGEST_PATH + 1].split("/"))
+        )
+        if member.filename.startswith("/"):
+            path = "/" / path
+        inside = PurePosixPath(*(part for part in path.parts if part not in ("/", "..")))
+        if not inside.name or any(map(_is_ignored, inside.parts)):
             continue
-        if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
-            inside = folder.joinpath(*(part for part in path.parts if part not in ("/", "..")))
-            why = partial(_refuse, "has a path that leads out of the archive")
-            yield from [Entry(inside, why)] * _may_be_answer(path)
+        if inside != path or (path.parts[0][1:2] == ":" and path.parts[0][0].isalpha()):
+            yield Entry(inside, problem="has a path that leads out of the archive")
+        elif len(member.filename) > LONGEST_PATH or any(len(part) > LONGEST_NAME for part in path.parts):
+            yield Entry(_shortened(path), problem="has a name that is too long")
+        elif member.is_dir():
+            yield Entry(path)
         elif stat.S_ISLNK(member.external_attr >> 16):
-            yield Entry(folder / path, partial(_refuse, "is a link"))
+            yield Entry(path, problem="is a link")
         else:
-            yield from _of(folder / path, partial(_unpacked, archive, member), member.file_size, depth)
+            yield Entry(path, partial(_unpacked, archive, member))
+
+
+def _shortened(path: PurePosixPath) -> PurePosixPath:
+    """Return the beginning of a path that is too long. Its first folder, which names the student, stays."""
+    first, *rest = path.parts
+    return PurePosixPath(first[:LONGEST_NAME], *(part[:LONGEST_NAME] for part in rest[:1]))
 
 
 def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """Return a member's content, up to the largest allowed size, whatever size the archive states."""
     if member.flag_bits & ENCRYPTED:
         raise Unreadable("is protected by a password")
+    if member.compress_type == zipfile.ZIP_LZMA:  # the archive chooses how much memory unpacking takes
+        raise Unreadable("is compressed with LZMA; use the usual compression")
     try:
         with archive.open(member) as file:
             return _limited(file.read(LARGEST_ARCHIVE + 1), PurePosixPath(member.filename).suffix)
     except (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError, NotImplementedError) as error:
         raise Unreadable(f"cannot be unpacked ({error})") from error
+    except Unreadable:
+        raise
     except Exception as error:  # the libraries of compression have errors of their own
         raise Unreadable(f"cannot be unpacked ({type(error).__name__})") from error
 
 
 def _limited(content: bytes, suffix: str) -> bytes:
-    largest = LARGEST_ARCHIVE if suffix.lower() == ARCHIVE else LARGEST
-    return content if len(content) <= largest else _refuse(TOO_LARGE)
-
-
-def _refuse(why: str) -> bytes:
-    raise Unreadable(why)
-
-
-def _may_be_answer(path: PurePosixPath) -> bool:
-    return path.suffix.lower() in ANSWERS
+    largest = LARGEST if suffix.lower() in ANSWERS else LARGEST_ARCHIVE
+    if len(content) > largest:
+        raise Unreadable(f"is larger than {largest // 1024**2} MiB")
+    return content
 
 
 def _is_ignored(name: str) -> bool:
-    return name in IGNORED or (name.startswith(".") and name != "..")
+    return name in IGNORED or name.startswith(".")

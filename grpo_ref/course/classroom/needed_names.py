@@ -4,6 +4,7 @@ recursively.
 
 import ast
 import symtable
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 CHOICES, LOOPS = (ast.If, ast.Try, ast.With), (ast.For, ast.While)
@@ -30,12 +31,23 @@ def needed(nodes: Sequence[ast.stmt], asked: Iterable[str]) -> list[ast.stmt]:
     reads = [_read(node) for node in nodes]
     roots = set(asked) & set().union(*gives)
     kept = [not names.isdisjoint(ALWAYS) for names in gives] if roots else list(map(_is_definition, nodes))
-    while True:
-        used = roots.union(*(names for names, keep in zip(reads, kept, strict=True) if keep))
-        more = [keep or not used.isdisjoint(names) for keep, names in zip(kept, gives, strict=True)]
-        if more == kept:
-            return [node for node, keep in zip(nodes, kept, strict=True) if keep]
-        kept = more
+    givers: dict[str, list[int]] = defaultdict(list)
+    for at, names in enumerate(gives):
+        for name in names:
+            givers[name].append(at)
+    # Each name is followed once, so that the time is proportional to the length of the program.
+    left = [*roots, *(name for at, keep in enumerate(kept) if keep for name in reads[at])]
+    followed: set[str] = set()
+    while left:
+        name = left.pop()
+        if name in followed:
+            continue
+        followed.add(name)
+        for at in givers.get(name, ()):
+            if not kept[at]:
+                kept[at] = True
+                left += reads[at]
+    return [node for node, keep in zip(nodes, kept, strict=True) if keep]
 
 
 def given(node: ast.stmt, changed: Mapping[str, set[str]] | None = None) -> set[str]:

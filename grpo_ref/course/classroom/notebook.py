@@ -15,16 +15,12 @@ from grpo_ref.course.grading.wasm import PACKAGES
 CELL_MAGIC = re.compile(r"%%(\w+)")
 PYTHON_MAGICS = frozenset(("time", "capture", "prun", "memit", "writefile"))
 """Cell magics after which the rest of the cell is Python."""
-MAGIC = re.compile(
-    r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\], \t]+=\s*[!%].*|[\w.\[\]()]+\?\??[ \t]*)$", re.MULTILINE
-)
-"""A line of IPython syntax: %magic, !command, x = !command, ?help and help?."""
-DEFINITION = re.compile(r"^\s*(def|class)\b", re.MULTILINE)
-"""A cell may be needed if it contains a function or a class."""
+BEFORE_EQUALS, BEFORE_QUESTION = re.compile(r"[\w.\[\], \t]+"), re.compile(r"[\w.\[\]()]+")
+"""Texts before `= !command` and before `?` in IPython syntax."""
+TIMED = "%time "
+"""The magic before a statement whose time is measured."""
 MAIN = '__name__ = "__main__"'
 """Defines `__name__` as in a notebook."""
-TIMED = re.compile(r"^([ \t]*)%time +(?=\S)", re.MULTILINE)
-"""The magic before a statement whose time is measured."""
 ABSENT = "_Absent"
 LATE = f"""class {ABSENT}:
 
@@ -62,7 +58,8 @@ def code_of(notebook: bytes, asked: Iterable[str]) -> bytes:
         try:
             nodes += [each for node in ast.parse(text).body for each in _apart(node)]
         except FAULTS:
-            faulty += [text] * bool(DEFINITION.search(text))  # loading the answer reports the mistake
+            has_definition = any(line.lstrip().startswith(("def ", "class ")) for line in text.splitlines())
+            faulty += [text] * has_definition  # loading the answer reports the mistake
     nodes.sort(key=lambda node: getattr(node, "module", "") != "__future__")  # these have to be first
     try:
         kept = [_forgiven(node) for node in needed(nodes, asked)]
@@ -113,5 +110,21 @@ def _without_magics(source: str) -> str:
     try:
         ast.parse(text)
     except FAULTS:
-        return MAGIC.sub(r"\g<indent>pass", TIMED.sub(r"\1", text))
+        return "\n".join(map(_without_magic, text.split("\n")))
     return text
+
+
+def _without_magic(line: str) -> str:
+    """Replace a line of IPython syntax by `pass`: %magic, !command, x = !command, ?help and help?."""
+    code = line.lstrip(" \t")
+    indent = line[: len(line) - len(code)]
+    if code.startswith(TIMED) and code[len(TIMED) :].strip():
+        return indent + code[len(TIMED) :].lstrip()
+    target, equals, value = code.partition("=")
+    asked = code.rstrip(" \t\r")
+    is_magic = (
+        code.startswith(("%", "!", "?"))
+        or (equals and value.lstrip().startswith(("!", "%")) and BEFORE_EQUALS.fullmatch(target))
+        or (asked.endswith("?") and BEFORE_QUESTION.fullmatch(asked.removesuffix("?").removesuffix("?")))
+    )
+    return f"{indent}pass" if is_magic else line

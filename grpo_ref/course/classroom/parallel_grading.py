@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from grpo_ref.course.classroom.handed_in import HandedIn
+from grpo_ref.course.classroom.handed_in import MOST_NOTES, Delivery
+from grpo_ref.course.classroom.own_process import Ended, in_own_process
 from grpo_ref.course.classroom.student import Graded, grade_student, seed_of
 from grpo_ref.course.grading import wasm
 from grpo_ref.parallel import each_done
@@ -20,7 +21,7 @@ def prepare() -> None:
 
 
 def grade_class(
-    handed_in: Iterable[HandedIn],
+    deliveries: Iterable[Delivery],
     names: Sequence[str],
     *,
     seed: int,
@@ -30,23 +31,39 @@ def grade_class(
 ) -> Iterator[Graded]:
     """Grade every student, and yield the results in the order in which they are finished.
 
+    Each student's files are read and graded in a process of their own, with limits on time and memory. If it
+    ends without a result, the student's result has a note that says so, and no exercises.
+
     Args:
-      handed_in: the answers of each student; read only when they are needed.
+      deliveries: the files of each student; fetched only when they are needed.
       names: ids of the exercises of the course, in order.
       seed: seed of the class, from which the students' own seeds are computed.
       is_safe: whether the answers run in WebAssembly; else they run in processes, and no verdict is official.
-      workers: number of processes; -1 for one per core, 1 for this process only.
+      workers: number of students that are graded at the same time; -1 for one per core.
       scheduler: address of a Dask scheduler, whose workers then grade.
     """
     work = partial(_graded, names=tuple(names), seed=seed, is_safe=is_safe)
-    yield from each_done(work, handed_in, workers=workers, scheduler=scheduler)
+    yield from each_done(work, deliveries, workers=workers, scheduler=scheduler)
 
 
-def _graded(handed_in: HandedIn, names: Sequence[str], seed: int, is_safe: bool) -> Graded:
-    """Return one student's result. An error of the grader does not affect the other students."""
+def _graded(delivery: Delivery, names: Sequence[str], seed: int, is_safe: bool) -> Graded:
+    """Return one student's result."""
     try:
-        return grade_student(handed_in, names, seed=seed, is_safe=is_safe)
+        return in_own_process(_grade, delivery, names, seed, is_safe)
+    except Ended as ended:
+        note = f"not graded: the process that reads and grades these files {ended}"
+        return _without_result(delivery, note, seed, is_safe)
+
+
+def _grade(delivery: Delivery, names: Sequence[str], seed: int, is_safe: bool) -> Graded:
+    """Read and grade one student's files. An error of the grader is noted."""
+    try:
+        return grade_student(delivery.read(), names, seed=seed, is_safe=is_safe)
     except Exception as error:
         note = f"the grader failed ({type(error).__name__}: {error}); please report it to the course"
-        own = seed_of(handed_in.student, seed)
-        return Graded(handed_in.student, own, (), (), (*handed_in.notes, note), is_safe, 0.0)
+        return _without_result(delivery, note, seed, is_safe)
+
+
+def _without_result(delivery: Delivery, note: str, seed: int, is_safe: bool) -> Graded:
+    own = seed_of(delivery.student, seed)
+    return Graded(delivery.student, own, (), (), (*delivery.notes[:MOST_NOTES], note), is_safe, 0.0)

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grpo_ref.course.classroom import COLUMNS
+from grpo_ref.course.classroom import COLUMNS, Pile
 from grpo_ref.course.classroom.class_record import Row
 from grpo_ref.course.contents import EXERCISES
 
@@ -43,7 +43,7 @@ def read_roster(path: Path) -> dict[str, Row]:
             raise ValueError(
                 f"{path}, line {line}: expected a cell for each column, the student's name first"
             )
-        if student in found:
+        if _plain(student) in map(_plain, found):
             raise ValueError(f"{path}, line {line}: {student} occurs twice; keep one row")
         found[student] = dict(zip(columns[1:], cells[1:], strict=True))
         try:
@@ -84,28 +84,40 @@ def submitted_of(row: Mapping[str, Any]) -> datetime | None:
     return time
 
 
-def matched(rows: Mapping[str, Row], aliases: Mapping[str, Iterable[str]]) -> dict[str, str]:
+def matched(rows: Mapping[str, Row], piles: Iterable[Pile]) -> dict[str, str]:
     """Return, for each student of the roster, the name under which the work was submitted. Students without
     work are omitted.
 
-    A student is found by the first column, else by any cell, or by a number at the end of the name. A cell
-    that occurs in the rows of several students, or that fits the work of several, is ignored.
+    A number or an address that the platform gives to a student decides before any name. If the roster has
+    such numbers, names do not count where a number is known: students choose their names. A cell that occurs
+    in the rows of several students, and a row that fits the work of several, is ignored.
 
     Args:
       rows: the roster.
-      aliases: names under which work was submitted -> other names in the download.
+      piles: the work of the students.
     """
     owners = _owners(rows)
+    known = list(piles)
+    by_number = {pile.student: _only_owner(owners, pile.numbers) for pile in known}
+    named = [pile for pile in known if not (pile.numbers and any(by_number.values()))]
+    claims = (
+        by_number,
+        {pile.student: pile.student if pile.student in rows else "" for pile in named},
+        {pile.student: _only_owner(owners, (pile.student, *pile.aliases)) for pile in named},
+    )
     found: dict[str, str] = {}
-    for name, more in aliases.items():
-        if name in rows:
-            found[name] = name
-            continue
-        known = [name, *([name.rpartition("_")[2]] if "_" in name else []), *more]
-        who = {owners[_plain(each)] for each in known if owners.get(_plain(each))}
-        if len(who) == 1 and (student := who.pop()) not in found and student not in aliases:
-            found[student] = name
+    for claim in claims:  # the most reliable first
+        wanted = Counter(claim.values())
+        for name, student in claim.items():
+            if student and wanted[student] == 1 and student not in found and name not in found.values():
+                found[student] = name
     return found
+
+
+def _only_owner(owners: Mapping[str, str], names: Iterable[str]) -> str:
+    """Return the one student to whose row these names belong, or ""."""
+    who = {owners[_plain(name)] for name in names if owners.get(_plain(name))}
+    return who.pop() if len(who) == 1 else ""
 
 
 def _owners(rows: Mapping[str, Row]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from grpo_ref.course.classroom.handed_in import HandedIn
+from grpo_ref.course.classroom.handed_in import Delivery, HandedIn
 from grpo_ref.course.contents import course
 from grpo_ref.course.grading.grade import grade, not_started
 from grpo_ref.course.grading.process import Process
@@ -70,17 +70,17 @@ def seed_of(student: str, class_seed: int) -> int:
     return int.from_bytes(digest[:8]) % BITS
 
 
-def key_of(handed_in: HandedIn, names: Sequence[str], *, seed: int, is_safe: bool) -> str:
+def key_of(delivery: Delivery, names: Sequence[str], *, seed: int, is_safe: bool) -> str:
     """Return a text that changes with anything that a student's result depends on.
 
     Args:
-      handed_in: the answers.
+      delivery: the files.
       names: ids of the exercises of the course.
       seed: seed of the class.
       is_safe: whether the answers run in WebAssembly.
     """
-    texts = {name: hashlib.sha256(text).hexdigest() for name, text in sorted(handed_in.answers.items())}
-    parts = (handed_in.student, texts, tuple(handed_in.notes), tuple(names), seed, is_safe, _course())
+    files = [(str(path), hashlib.sha256(content).hexdigest()) for path, content in delivery.files]
+    parts = (delivery.student, files, tuple(delivery.notes), tuple(names), seed, is_safe, _course())
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 

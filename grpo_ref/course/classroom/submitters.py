@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 import lazy_loader
 
-from grpo_ref.course.classroom.entries import Unreadable, content_of
+from grpo_ref.course.classroom.entries import Entry, Unreadable, readable
 
 yaml: Any = lazy_loader.load("yaml")
 
 LIST = "submission_metadata.yml"
+EARLIEST, LATEST = 1970, 3000
+"""Years between which a time is believed. Times near year 1 or 9999 cannot be converted to other zones."""
 
 
 class Submitter(NamedTuple):
@@ -20,33 +22,36 @@ class Submitter(NamedTuple):
     Attributes:
       student: name with the student's number or address appended, to separate students of the same name.
       aliases: other names that a roster or gradebook may use for the student.
+      numbers: the student's number and address.
       submitted: time of the submission; None if the list does not state it.
     """
 
     student: str
     aliases: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
     submitted: datetime | None = None
 
 
-def submitters(place: Path) -> dict[str, list[Submitter]]:
+def submitters(entry: Entry | None, place: Path) -> dict[str, list[Submitter]]:
     """Return the submitters of each submission's folder, several for a group; empty if there is no list.
 
     Args:
-      place: the folder or zip file. The list lies in it, or in the one folder of a zip file.
+      entry: the list at the top of the download; a file elsewhere may be a student's.
+      place: the download, for messages.
 
     Raises:
       Unreadable: if the list is not as Gradescope writes it.
     """
-    text = content_of(place, LIST)
-    if text is None:
+    if entry is None or entry.read is None:
         return {}
+    wrong = f"{place}: {LIST} is not as Gradescope writes it"
     try:
-        listed = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise Unreadable(f"{place}: {LIST} is not as Gradescope writes it ({error})") from error
+        listed = yaml.safe_load(entry.read())
+    except (yaml.YAMLError, ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise Unreadable(f"{wrong} ({error})") from error
     if not isinstance(listed, dict):
-        raise Unreadable(f"{place}: {LIST} is not as Gradescope writes it")
-    found = {str(folder): list(_submitters(about)) for folder, about in listed.items()}
+        raise Unreadable(wrong)
+    found = {_text(folder): list(_submitters(about)) for folder, about in listed.items()}
     return {folder: students for folder, students in found.items() if students}
 
 
@@ -57,10 +62,16 @@ def _submitters(about: Any) -> Iterator[Submitter]:
     submitted = _time(about.get(":created_at"))
     for person in about[":submitters"]:
         if isinstance(person, dict):
-            name, sid, email = (str(person.get(key) or "").strip() for key in (":name", ":sid", ":email"))
-            known = tuple(filter(None, (name, sid, email)))
-            if known:
-                yield Submitter("_".join(filter(None, (name, sid or email))), known, submitted)
+            name, sid, email = (_text(person.get(key)) for key in (":name", ":sid", ":email"))
+            numbers = tuple(filter(None, (sid, email)))
+            student = "_".join(filter(None, (name, sid or email)))
+            if student:
+                yield Submitter(student, (name,) if name else (), numbers, submitted)
+
+
+def _text(value: Any) -> str:
+    """Return a name or a number as text. Anything else, such as a nested list, is empty."""
+    return readable(str(value).strip()) if isinstance(value, str | int) else ""
 
 
 def _time(value: Any) -> datetime | None:
@@ -70,6 +81,6 @@ def _time(value: Any) -> datetime | None:
             value = datetime.fromisoformat(value)
         except ValueError:
             return None
-    if not isinstance(value, datetime):
+    if not isinstance(value, datetime) or not EARLIEST < value.year < LATEST:
         return None
     return value if value.tzinfo is not None else value.replace(tzinfo=UTC)

@@ -128,6 +128,7 @@ def command(
         click.echo("\nstopped; the results so far are stored; to continue, run the same command", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except (OSError, ValueError, ImportError) as error:
+        work.write_marks()
         raise click.ClickException(str(error)) from error
     work.write_marks()
     _write(work, formats)
@@ -150,6 +151,8 @@ def _work(
     """Return the class and its results. Mistakes in the files are reported before anything is graded."""
     from grpo_ref.course.classroom.class_work import ClassWork
 
+    if out.resolve() == submissions.resolve():
+        raise click.UsageError("--out must not be the folder of the submissions; choose another folder")
     own = next(each for each in (seed, course.seed, DEFAULT_SEED) if each is not None)
     try:
         work = ClassWork.of(submissions, out, roster, course, seed=own, is_safe=not is_unsafe)
@@ -168,7 +171,11 @@ def _write(work: "ClassWork", formats: tuple[str, ...]) -> None:
         work.write_nbgrader()
     if "report" in formats:
         click.echo("comparing the answers with one another for the report", err=True)
-        work.write_report()
+        if left := work.write_report():
+            click.echo(
+                f"not compared with others, because reading took too long: {', '.join(left)}",
+                err=True,
+            )
 
 
 def _fillable(gradebook: Path, column: str) -> None:
@@ -188,7 +195,7 @@ def _fill(work: "ClassWork", gradebook: Path, column: str) -> None:
     except (ValueError, OSError) as error:
         raise click.ClickException(f"{gradebook}: {error}") from error
     if left:
-        click.echo(f"not in the gradebook: {', '.join(left)}", err=True)
+        click.echo(f"without a row of their own in the gradebook: {', '.join(left)}", err=True)
 
 
 def _prepare(is_unsafe: bool) -> None:

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -107,19 +108,27 @@ def _number(name: str) -> str:
     return f"{list(CHAPTERS).index(chapter) + 1}.{place + 1}"
 
 
-def canvas(gradebook: str, column: str, points: Mapping[str, float]) -> tuple[str, list[str]]:
+def canvas(
+    gradebook: str,
+    column: str,
+    points: Mapping[str, float],
+    names: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[str, list[str]]:
     """Fill in one column of an exported Canvas gradebook. Every other cell stays as it was.
 
     Args:
       gradebook: text of the export.
       column: heading of the column, or its part before the number in parentheses.
-      points: name, login or number of a student -> points.
+      points: student -> points.
+      names: student -> names, logins and numbers of the student, the most reliable first; if omitted, the
+        student's name.
 
     Returns:
-      The text, and the students who have points but no row.
+      The text, and the students who have points but no row, or share a row with another student.
 
     Raises:
-      ValueError: if the text is not a gradebook, or the number of such columns is not 1.
+      ValueError: if the text is not a gradebook, the number of such columns is not 1, or two rows have the
+        name of a student.
     """
     heading, *rows = _rows(gradebook)
     columns = [at for at, name in enumerate(heading) if column in (name, name.rpartition(" (")[0])]
@@ -129,16 +138,34 @@ def canvas(gradebook: str, column: str, points: Mapping[str, float]) -> tuple[st
         raise ValueError(
             f"expected an assignment's column, but {column!r} is read-only or describes the student"
         )
-    left = dict(points)
-    for row in rows:
+    lines: dict[str, list[int]] = {}
+    for at, row in enumerate(rows):
         row += [""] * (len(heading) - len(row)) if row else []
-        name = next((name for name in _names(heading, row) if name in left), None)
-        if name is not None:
-            row[columns[0]] = f"{left.pop(name):g}"
+        for name in set(_names(heading, row)):
+            lines.setdefault(name, []).append(at)
+    row_of = {student: _row_of(student, (names or {}).get(student, (student,)), lines) for student in points}
+    shared = Counter(row_of.values())
+    left = [student for student, at in row_of.items() if at is None or shared[at] > 1]
+    for student, at in row_of.items():
+        if at is not None and student not in left:
+            rows[at][columns[0]] = f"{points[student]:g}"
     text = io.StringIO()
     ending = "\r\n" if "\r" in gradebook else "\n"
     csv.writer(text, lineterminator=ending).writerows([heading, *rows])
     return text.getvalue(), sorted(left)
+
+
+def _row_of(student: str, names: Sequence[str], lines: Mapping[str, Sequence[int]]) -> int | None:
+    """Return the row of a student, or None."""
+    name = next((name for name in names if name in lines), None)
+    if name is None:
+        return None
+    if len(lines[name]) > 1:
+        raise ValueError(
+            f"{len(lines[name])} rows have the name {name!r} of {student}; add a column with their IDs to the"
+            " roster"
+        )
+    return lines[name][0]
 
 
 def _is_for_points(heading: Sequence[str], rows: Sequence[Sequence[str]], at: int) -> bool:
@@ -153,12 +180,6 @@ def read_gradebook(path: Path) -> str:
     """Return the text of an export, with its line ends unchanged."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         return file.read()
-
-
-def in_gradebook(gradebook: str, name: str) -> bool:
-    """Return whether a row of the gradebook has this name."""
-    heading, *rows = _rows(gradebook)
-    return any(name in _names(heading, row) for row in rows)
 
 
 def _rows(gradebook: str) -> list[list[str]]:

@@ -2,11 +2,12 @@
 
 import signal
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 import pytest
 from cluster import PATIENCE, running_cluster
 
-from grpo_ref.course.classroom.handed_in import HandedIn
+from grpo_ref.course.classroom.handed_in import Delivery
 from grpo_ref.course.classroom.parallel_grading import grade_class
 from grpo_ref.course.layout import model_answer
 
@@ -26,7 +27,9 @@ def test_a_killed_worker_loses_nothing(cluster):
     """Right and wrong answers; nobody's result depends on where, or how often, it was made."""
     address, workers = cluster
     texts = [model_answer("kl/k3").encode(), b"def k3(a, b): return 0", b"import os\nos._exit(0)"]
-    handed_in = [HandedIn(f"student {number}", {"kl/k3": texts[number % 3]}) for number in range(9)]
+    handed_in = [
+        Delivery(f"student {number}", [(PurePosixPath("k3.py"), texts[number % 3])]) for number in range(9)
+    ]
     here = {
         each.student: replace(each, seconds=0.0) for each in grade_class(handed_in, NAMES, seed=7, workers=1)
     }

@@ -1,12 +1,13 @@
 """Folders and archives are read, never unpacked; what is hostile in them is named and harms nothing."""
 
-import io
 import stat
 import zipfile
 
 import pytest
+from deep import deep_folder
 
-from grpo_ref.course.classroom.entries import LARGEST, Unreadable, entries, top_folders
+from grpo_ref.course.classroom.entries import LARGEST, MOST, Unreadable, entries, readable
+from grpo_ref.files import remove_folder
 
 
 def zipped(path, members):
@@ -18,13 +19,15 @@ def zipped(path, members):
 
 
 def names(found):
-    """The paths of entries as text."""
-    return [str(entry.path) for entry in found]
+    """The paths of the files among the entries, as text."""
+    return [str(entry.path) for entry in found if entry.read or entry.problem]
 
 
 def trouble(found, name):
     """Why an entry cannot be read."""
     (entry,) = [entry for entry in found if str(entry.path) == name]
+    if entry.problem:
+        return entry.problem
     with pytest.raises(Unreadable) as error:
         entry.read()
     return str(error.value)
@@ -39,9 +42,9 @@ def test_a_folder_and_an_archive_of_it_hold_the_same(tmp_path):
     archive = zipped(tmp_path / "in.zip", {**members, "carol/": b""})
     for place in (tmp_path / "in", archive):
         found = entries(place)
-        assert names(found) == ["anna/k3.py", "ben/deep/work.ipynb"]
-        assert [entry.read() for entry in found] == [b"a", b"{}"]
-        assert top_folders(place) == {"anna", "ben", "carol"}
+        assert names(found) == ["anna/k3.py", "ben/deep/work.ipynb", "ben/notes.txt"]
+        assert [entry.read() for entry in found if entry.read] == [b"a", b"{}", b"no"]
+        assert {entry.path.parts[0] for entry in found} == {"anna", "ben", "carol"}
 
 
 def test_what_other_programs_leave_behind_is_ignored(tmp_path):
@@ -55,7 +58,6 @@ def test_what_other_programs_leave_behind_is_ignored(tmp_path):
         },
     )
     assert names(entries(archive)) == ["anna/k3.py"]
-    assert top_folders(archive) == {"anna"}
 
 
 @pytest.mark.parametrize("name", ["../../k3.py", "/etc/k3.py", "C:\\work\\k3.py", "a/../../k3.py"])
@@ -75,7 +77,8 @@ def test_links_are_not_followed(tmp_path):
     (tmp_path / "in" / "k3.py").symlink_to(secret)
     (tmp_path / "in" / "all").symlink_to(tmp_path, target_is_directory=True)
     assert trouble(entries(tmp_path / "in"), "k3.py") == "is a link"
-    assert names(entries(tmp_path / "in")) == ["k3.py"]
+    assert trouble(entries(tmp_path / "in"), "all") == "is a link"
+    assert names(entries(tmp_path / "in")) == ["all", "k3.py"]
     link = zipfile.ZipInfo("k3.py")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
@@ -101,14 +104,46 @@ def test_an_archive_may_lie_about_its_sizes(tmp_path):
     assert trouble(entries(path), "k3.py").startswith(("is larger than", "cannot be unpacked"))
 
 
-def test_an_archive_in_an_archive_is_looked_into_once(tmp_path):
-    inner = io.BytesIO()
-    zipped(inner, {"k3.py": b"x", "more.zip": b"PK"})
-    found = entries(
-        zipped(tmp_path / "in.zip", {"anna/work.zip": inner.getvalue(), "ben/work.zip": b"no zip"})
-    )
-    assert names(found) == ["anna/work/k3.py", "ben/work.zip"]
-    assert "is not a readable zip file" in trouble(found, "ben/work.zip")
+def test_a_folder_that_is_deeper_than_python_recurses_is_walked(tmp_path):
+    deep_folder(tmp_path / "in", 1100)
+    assert len(entries(tmp_path / "in")) == MOST + 1
+    remove_folder(tmp_path / "in")
+
+
+def test_of_a_folder_with_many_files_a_few_more_than_are_read_are_listed(tmp_path):
+    (tmp_path / "anna").mkdir()
+    (tmp_path / "ben").mkdir()
+    for number in range(MOST + 5):
+        (tmp_path / "anna" / f"{number}.txt").touch()
+    found = entries(tmp_path)
+    assert len([entry for entry in found if entry.path.parts[0] == "anna"]) == MOST + 1
+    assert len(found) == MOST + 2
+
+
+def test_a_folder_with_a_colon_stays_inside(tmp_path):
+    found = entries(zipped(tmp_path / "in.zip", {"Group 1: Ben/k3.py": b"x"}))
+    assert [entry.read() for entry in found] == [b"x"]
+
+
+def test_a_name_that_is_too_long_keeps_its_student(tmp_path):
+    found = entries(zipped(tmp_path / "in.zip", {f"anna/{'-1' * 5000}.py": b"x"}))
+    assert [(entry.path.parts[0], entry.problem) for entry in found] == [
+        ("anna", "has a name that is too long")
+    ]
+
+
+def test_what_would_take_any_amount_of_memory_is_not_unpacked(tmp_path):
+    """An archive with LZMA says itself how large the window is, up to 4 GB."""
+    with zipfile.ZipFile(tmp_path / "in.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("k3.py", b"x")
+    assert "is compressed with LZMA" in trouble(entries(tmp_path / "in.zip"), "k3.py")
+
+
+def test_characters_that_steer_a_terminal_are_shown():
+    names = ["a\x1b[2Jb", "a\\x1b[2Jb", "a\u202eb", "a\nb", "a\udc9bb", "a\ud800b"]
+    shown = [readable(name) for name in names]
+    assert all(name.isprintable() for name in shown)
+    assert len(set(shown)) == len(names)
 
 
 def test_broken_members_cost_themselves(tmp_path):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from grpo_ref.course.classroom import Pile
 from grpo_ref.course.classroom.roster import matched, read_roster
 
 ROSTER = {
@@ -24,6 +25,7 @@ def test_the_separator_is_seen_in_the_heading(tmp_path, separator):
         ("name,kl/k3\nanna,3\n", "line 1: the column 'kl/k3' is a column of the marks"),
         ("name,sec,sec\nanna,1,2\n", "line 1: the column 'sec' occurs twice"),
         ("id\nanna\nanna\n", "line 3: anna occurs twice"),
+        ("id\nanna\nAnna\n", "line 3: Anna occurs twice"),
         ("id,name\n,x\n", "line 2: expected a cell for each column"),
         ("id\nanna,too,many\n", "line 2: expected a cell for each column"),
         ("name,sec\n", "expected a heading and a row for each student"),
@@ -38,22 +40,43 @@ def test_a_mistake_is_told_with_its_line(tmp_path, text, message):
         read_roster(path)
 
 
-# what work was handed in under, what else the download calls it -> whose it is
+# name of the work, other names, numbers of the platform -> whose it is
 MATCHES = {
-    "the name": ("Arp Anna", (), {"Arp Anna": "Arp Anna"}),
-    "in other letters": ("arp anna", (), {"Arp Anna": "arp anna"}),
-    "an address": ("anna@example.org", (), {"Arp Anna": "anna@example.org"}),
-    "a number at the end": ("annaarp_4711", (), {"Arp Anna": "annaarp_4711"}),
-    "another name": ("submission_1", ("ben@example.org",), {"Berg Ben": "submission_1"}),
-    "what stands in two rows": ("smith_12", (), {}),
-    "two students": ("work", ("4711", "4712"), {}),
+    "the name": ("Arp Anna", (), (), {"Arp Anna": "Arp Anna"}),
+    "in other letters": ("arp anna", (), (), {"Arp Anna": "arp anna"}),
+    "an address": ("anna@example.org", (), (), {"Arp Anna": "anna@example.org"}),
+    "a number of the platform": ("annaarp_4711", (), ("4711",), {"Arp Anna": "annaarp_4711"}),
+    "a number in a chosen name": ("evil_4712", (), (), {}),
+    "an address of the platform": (
+        "submission_1",
+        ("x",),
+        ("ben@example.org",),
+        {"Berg Ben": "submission_1"},
+    ),
+    "another name": ("submission_1", ("Berg Ben",), (), {"Berg Ben": "submission_1"}),
+    "a number before a chosen name": ("Berg Ben", (), ("4711",), {"Arp Anna": "Berg Ben"}),
+    "what stands in two rows": ("smith", (), ("12",), {}),
+    "two students": ("work", (), ("4711", "4712"), {}),
 }
 
 
-@pytest.mark.parametrize(("name", "aliases", "found"), MATCHES.values(), ids=MATCHES)
-def test_whose_work_it_is(name, aliases, found):
-    assert matched(ROSTER, {name: aliases}) == found
+@pytest.mark.parametrize(("name", "aliases", "numbers", "found"), MATCHES.values(), ids=MATCHES)
+def test_whose_work_it_is(name, aliases, numbers, found):
+    assert matched(ROSTER, [Pile(name, (), aliases, numbers)]) == found
 
 
 def test_a_name_comes_before_other_cells():
-    assert matched(ROSTER, {"4711": (), "Arp Anna": ()}) == {"Arp Anna": "Arp Anna"}
+    assert matched(ROSTER, [Pile("4711", ()), Pile("Arp Anna", ())]) == {"Arp Anna": "Arp Anna"}
+
+
+def test_where_numbers_are_known_a_name_takes_nobodys_row():
+    """Mallory calls herself Berg Ben, with an address that the roster does not have."""
+    piles = [
+        Pile("Berg Ben_m@x.org", (), ("Berg Ben",), ("m@x.org",)),
+        Pile("Anna_anna@example.org", (), ("Anna",), ("anna@example.org",)),
+    ]
+    assert matched(ROSTER, piles) == {"Arp Anna": "Anna_anna@example.org"}
+
+
+def test_a_row_that_two_want_is_nobodys():
+    assert matched(ROSTER, [Pile("ARP ANNA", ()), Pile("arp anna", ())]) == {}

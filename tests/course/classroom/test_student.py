@@ -1,8 +1,13 @@
 """One student's answers: graded with a seed of their own, apart from one another, within a time."""
 
+from dataclasses import replace
+from pathlib import PurePosixPath
+
 import pytest
 
-from grpo_ref.course.classroom.handed_in import HandedIn
+from grpo_ref.course.classroom import parallel_grading
+from grpo_ref.course.classroom.handed_in import Delivery, HandedIn
+from grpo_ref.course.classroom.own_process import Ended
 from grpo_ref.course.classroom.parallel_grading import grade_class
 from grpo_ref.course.classroom.student import UNTRIED, grade_student, key_of, seed_of
 from grpo_ref.course.layout import model_answer
@@ -73,13 +78,20 @@ def test_processes_are_not_official():
     assert not result.reports[0].official
 
 
+def delivered(student, **files):
+    """A delivery with these files: stem -> text."""
+    return Delivery(student, [(PurePosixPath(f"{name}.py"), text) for name, text in files.items()])
+
+
 def test_the_key_changes_with_all_that_matters():
-    def key(answers=None, student="anna", notes=(), names=NAMES, seed=7, is_safe=True):
-        return key_of(HandedIn(student, answers or {"kl/k3": K3}, notes), names, seed=seed, is_safe=is_safe)
+    def key(student="anna", notes=(), names=NAMES, seed=7, is_safe=True, **files):
+        delivery = replace(delivered(student, **(files or {"k3": K3})), notes=notes)
+        return key_of(delivery, names, seed=seed, is_safe=is_safe)
 
     others = [
-        key({"kl/k3": K3 + b" "}),
-        key({"kl/k3": K3, "aggregation/token_mean": MEAN}),
+        key(k3=K3 + b" "),
+        key(k2=K3),
+        key(k3=K3, token_mean=MEAN),
         key(student="ben"),
         key(notes=("late",)),
         key(names=NAMES[:2]),
@@ -96,8 +108,28 @@ def test_a_fault_of_the_grader_costs_one_student(monkeypatch):
             raise RuntimeError("oops")
         return grade_student(handed_in, names, **settings)
 
-    monkeypatch.setattr("grpo_ref.course.classroom.parallel_grading.grade_student", stumble)
-    both = [HandedIn("anna", {"kl/k3": K3}), HandedIn("ben", {"kl/k3": K3})]
+    monkeypatch.setattr(parallel_grading, "in_own_process", lambda work, *arguments: work(*arguments))
+    monkeypatch.setattr(parallel_grading, "grade_student", stumble)
+    both = [delivered("anna", k3=K3), delivered("ben", k3=K3)]
     found = {each.student: each for each in grade_class(both, NAMES, seed=7, workers=1)}
     assert statuses(found["anna"])[0] == "passed"
     assert "the grader failed (RuntimeError: oops)" in found["ben"].notes[0]
+
+
+def test_a_process_without_a_result_costs_one_student(monkeypatch):
+    """The note says how it ended; the notes on the files are kept."""
+
+    def killed(work, delivery, *arguments):
+        if delivery.student == "ben":
+            raise Ended("was killed 3 times, the last time by signal 9")
+        return work(delivery, *arguments)
+
+    monkeypatch.setattr(parallel_grading, "in_own_process", killed)
+    both = [delivered("anna", k3=K3), replace(delivered("ben", k3=K3), notes=("x.pdf is lost",))]
+    found = {each.student: each for each in grade_class(both, NAMES, seed=7, workers=1)}
+    assert statuses(found["anna"])[0] == "passed"
+    assert found["ben"].notes == (
+        "x.pdf is lost",
+        "not graded: the process that reads and grades these files was killed 3 times, the last time by"
+        " signal 9",
+    )

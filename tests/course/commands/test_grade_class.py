@@ -102,13 +102,12 @@ def test_after_a_kill_the_same_command_ends_with_the_same_files(handed_in, tmp_p
 
 def test_a_roster_adds_rows_and_columns(handed_in, tmp_path):
     roster = tmp_path / "roster.csv"
-    roster.write_text("id,name\nanna,Anna A.\nzoe,@Zoe\n4711,Ben\n")
-    (handed_in / "ben").rename(handed_in / "Ben B_4711")
+    roster.write_text("id,name\nanna,Anna A.\nzoe,@Zoe\n4711,ben\n")
     out = tmp_path / "out"
     run(handed_in, "--out", out, "--exercise", "kl/k3", "--jobs", 1, "--roster", roster)
     rows = marks(out)
     assert rows["anna"]["name"] == "Anna A."
-    assert rows["4711"]["name"] == "Ben"
+    assert rows["4711"]["name"] == "ben"
     assert (rows["zoe"]["name"], rows["zoe"]["notes"]) == ("'@Zoe", "nothing was handed in")
     assert rows["dora"]["notes"].startswith("is not on the roster")
     assert len(rows) == 6
@@ -123,7 +122,7 @@ def test_other_programs_get_their_formats(handed_in, tmp_path):
     others = ("--format", "junit", "--format", "gradescope", "--canvas", gradebook, "--column", "GRPO")
     done = run(*options, *others)
     assert done.exit_code == 0, done.output
-    assert "not in the gradebook: =1+1, carol, dora" in done.output
+    assert "without a row of their own in the gradebook: =1+1, carol, dora" in done.output
     rows = (out / "canvas.csv").read_text().splitlines()[1:]
     assert [row.rpartition(",")[2] for row in rows] == ["2", "0", ""]
     assert json.loads((out / "gradescope" / "anna.json").read_text())["score"] == 2
@@ -156,7 +155,10 @@ def test_several_workers_give_the_same_files(handed_in, tmp_path):
 
 
 def test_names_of_files_are_different_on_every_system():
-    names = ["anna", "Anna", "../anna", "a/nna", "", ".", "anna ", "änna", "x" * 300, "con.json"]
+    """Also for two names whose checksums begin with the same six digits, and for a name like a file's."""
+    alike = ["Jo&&#Smith_4711", "Jo+))Smith_4711"]
+    names = ["anna", "Anna", "../anna", "a/nna", "", ".", "anna ", "änna", "x" * 300, "con.json", *alike]
+    names.append(file_name("..ben"))
     files = [file_name(name) for name in names]
     assert len({file.casefold() for file in files}) == len(names)
     assert all(0 < len(file) < 100 and "/" not in file and not file.startswith(".") for file in files)
@@ -231,6 +233,38 @@ def test_a_course_file_and_what_the_instructor_decided(handed_in, tmp_path):
     done = run(*options)
     assert done.exit_code == 1
     assert "no student of this class is called 'Bert'" in done.output
+
+
+def test_the_marks_are_written_though_grading_is_broken_off(handed_in, tmp_path, monkeypatch):
+    def broken(*arguments, **settings):
+        raise OSError("the processes that do the work are killed again and again")
+        yield
+
+    monkeypatch.setattr(classroom, "grade_class", broken)
+    done = run(handed_in, "--out", tmp_path / "out", "--exercise", "kl/k3", "--jobs", 1)
+    assert done.exit_code == 1
+    assert "killed again and again" in done.output
+    assert len(marks(tmp_path / "out")) == 5
+
+
+def test_the_results_are_not_written_among_the_submissions(handed_in):
+    assert run(handed_in, "--out", handed_in, "--exercise", "kl/k3").exit_code == 2
+
+
+def test_a_chosen_number_takes_nobodys_row(tmp_path):
+    """Mallory's file ends with ben's number: she is a stranger, ben's row and cell are his."""
+    folder, roster, gradebook = tmp_path / "in", tmp_path / "roster.csv", tmp_path / "export.csv"
+    folder.mkdir()
+    (folder / "k3_ben.py").write_text(K3)
+    (folder / "k3_evil_102.py").write_text("def k3(a, b): return 0")
+    roster.write_text("name,id\nben,102\n")
+    gradebook.write_text("Student,ID,SIS User ID,SIS Login ID,Section,GRPO (2)\nB,102,,b,S,\n")
+    options = (folder, "--out", tmp_path / "out", "--exercise", "kl/k3", "--roster", roster, "--jobs", 1)
+    done = run(*options, "--unsafe-process", "--canvas", gradebook, "--column", "GRPO")
+    rows = marks(tmp_path / "out")
+    assert (rows["ben"]["points"], rows["evil_102"]["points"]) == ("2.0", "0.0")
+    assert (tmp_path / "out" / "canvas.csv").read_text().splitlines()[1] == "B,102,,b,S,2"
+    assert "without a row of their own in the gradebook: evil_102" in done.output
 
 
 def test_a_course_file_and_exercises_do_not_go_together(handed_in, tmp_path):

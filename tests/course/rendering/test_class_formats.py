@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from grpo_ref.course.rendering.class_formats import canvas, gradescope, in_gradebook, junit
+from grpo_ref.course.rendering.class_formats import canvas, gradescope, junit
 
 NAMES = ("4711", "s1", "asmith", "Smith, Anna", "Anna")
 SILENT = {"printed": "", "warnings": []}
@@ -145,11 +145,26 @@ def test_a_gradebook_is_filled_in_and_left_as_it_is_elsewhere(column):
     assert left == ["nobody"]
 
 
-def test_a_student_is_found_by_any_of_the_names_that_canvas_knows():
-    found = [
-        name for name in ("4711", "s1", "asmith", "Smith, Anna", "Anna") if in_gradebook(GRADEBOOK, name)
-    ]
-    assert found == ["4711", "s1", "asmith", "Smith, Anna"]
+@pytest.mark.parametrize("name", ["4711", "s1", "asmith", "Smith, Anna"])
+def test_a_student_is_found_by_any_of_the_names_that_canvas_knows(name):
+    text, left = canvas(GRADEBOOK, "GRPO", {"anna": 2.0}, {"anna": ("Anna", name)})
+    assert list(csv.reader(io.StringIO(text)))[2][6] == "2"
+    assert left == []
+
+
+def test_two_students_do_not_share_a_row():
+    """No points are written there: a name that was chosen does not decide whose row it is."""
+    names = {"ben": ("4712",), "evil": ("bjones",), "anna": ("4711",)}
+    text, left = canvas(GRADEBOOK, "GRPO", {"ben": 1.0, "evil": 2.0, "anna": 3.0}, names)
+    assert [row[6] for row in csv.reader(io.StringIO(text))][2:4] == ["3", "3"]  # ben's 3 stood there before
+    assert left == ["ben", "evil"]
+
+
+def test_two_rows_of_one_name_are_refused_where_the_name_decides():
+    twins = GRADEBOOK.replace('"Jones, Ben"', '"Smith, Anna"')
+    with pytest.raises(ValueError, match="2 rows have the name 'Smith, Anna' of anna"):
+        canvas(twins, "GRPO", {"anna": 1.0}, {"anna": ("Smith, Anna",)})
+    assert canvas(twins, "GRPO", {"anna": 1.0}, {"anna": ("4711", "Smith, Anna")})[1] == []
 
 
 @pytest.mark.parametrize(
