@@ -78,14 +78,10 @@ def _loss_at_0(log: Log, facts: Facts) -> Iterator[Remark]:
 
 def _negative_loss(log: Log, facts: Facts) -> Iterator[Remark]:
     losses = _values(log, "loss")
-    if (
-        losses
-        and facts.average == TOKEN_MEAN
-        and facts.on_policy
-        and _share([loss < 0.0 for loss in losses]) > 0.2
-    ):
+    share = _share([loss < 0.0 for loss in losses])
+    if facts.average == TOKEN_MEAN and facts.on_policy and share > 0.2:
         yield Remark(
-            "the loss is negative in many rows",
+            f"the loss is negative in {share:.0%} of the rows",
             "With a mean over all tokens, loss - β KL = -Cov(A, L) / mean(L): it is negative if longer completions have the"
             " higher advantages, and positive if shorter ones have.",
             "The sign says whether length is rewarded, not whether training goes well.",
@@ -100,7 +96,7 @@ def _norm_above_limit(log: Log, facts: Facts) -> Iterator[Remark]:
     if is_calm and _share([norm > 1.0 for norm in norms]) > 0.2:
         yield Remark(
             "the gradient norm is above 1",
-            "Trainers log the norm before it is clipped. With max_grad_norm = 1 the step uses the clipped gradient.",
+            "Trainers log the norm before it is clipped. The step uses the clipped gradient.",
             "",
             "grad-norm-is-above-1",
         )
@@ -139,9 +135,7 @@ def _components_differ(log: Log, facts: Facts) -> Iterator[Remark]:
 
 def _length_is_rewarded(log: Log, facts: Facts) -> Iterator[Remark]:
     """The mean of -(loss - β KL), or of the mean advantage over tokens, is Cov(A, L) / mean(L)."""
-    if any(name.startswith("episode/") for name in log.unknown):
-        return  # a completion of verl-agent is a turn: episodes with many turns weigh more, whatever the lengths
-    column = log.column("advantage.mean")
+    column = log.column("advantage.mean") if facts.single_turn and facts.standardized else []
     if not column and facts.on_policy and facts.average == TOKEN_MEAN and facts.kl_coef is not None:
         column = [
             (row.step, facts.kl_coef * row.values.get("kl", 0.0) - row.values["loss"])
@@ -157,7 +151,7 @@ def _length_is_rewarded(log: Log, facts: Facts) -> Iterator[Remark]:
         yield Remark(
             f"{word} completions are rewarded",
             f"The mean of Cov(A, L) / mean(L) over {len(values)} rows is {values.mean():.3g}, {abs(z):.1f} standard errors from 0.",
-            "If length should not matter, use dr_grpo's fixed denominator or a length penalty.",
+            "Look at the share that is cut off at the budget, and for rewards that depend on length or format.",
             "the-length-explodes" if z > 0.0 else "the-length-shrinks",
         )
 

@@ -1,8 +1,8 @@
 """Find patterns in the curves of a run: collapse, truncation, groups with equal rewards, instability.
 
 A pattern is not a proof. `docs/howto/diagnose.md` has the error rates of all patterns. No pattern compares nats or lengths
-with a fixed number, as these scales do not carry over from task to task: entropies are compared with the start of the run,
-rewards with their noise and with the spread of a batch.
+with a fixed number, as these scales do not carry over from task to task: entropies and lengths are compared with the start
+of the run, rewards with their noise and with the spread of a batch. Shares are compared with fixed numbers.
 """
 
 import math
@@ -18,6 +18,10 @@ FEWEST_ROWS = 10
 """Fewest rows of a curve that is judged."""
 MOST_SPIKES = 0.2
 """Largest share of rows that are spikes. If more are high, the norm has risen for good."""
+HUGE = 1e4
+"""A gradient norm of so many medians of the rows before it counts as a spike by itself."""
+ROWS_AT_DROP = 5
+"""Number of rows that are compared before and after a drop of the reward."""
 SOLVED = 0.9
 """Mean of a reward of 0 and 1 from which on a task counts as solved: few groups with different rewards are then right."""
 
@@ -43,11 +47,12 @@ class Pattern(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Title, evidence and step of a `Pattern`."""
+    """Title, evidence and step of a `Pattern`, and its advice if that of the kind does not fit."""
 
     title: str
     evidence: str
     step: int
+    advice: str = ""
 
 
 class Kind(NamedTuple):
@@ -71,7 +76,7 @@ Column = list[tuple[int, float]]
 def patterns(log: Log, facts: Facts) -> list[Pattern]:
     """Return the patterns in a log, the most severe first, without those that another pattern explains."""
     matches = [
-        Pattern(name, *each, kind.advice, kind.page)
+        Pattern(name, each.title, each.evidence, each.step, each.advice or kind.advice, kind.page)
         for name, kind in KINDS.items()
         for each in kind.find(log, facts)
     ]
@@ -93,7 +98,7 @@ def _not_a_number(log: Log, facts: Facts) -> Iterator[Match]:
 
 
 def _spikes(log: Log, facts: Facts) -> Iterator[Match]:
-    """A gradient norm a hundred times the median of the first half, in three rows or more, but in few.
+    """A gradient norm a hundred times the median of the first half, in three rows or more, but in few; or a huge one.
 
     The norm is near 0 when most groups have equal rewards, so it is also ten times that of four fifths of
     the rows, and of the first rows.
@@ -106,13 +111,35 @@ def _spikes(log: Log, facts: Facts) -> Iterator[Match]:
     usual = (np.quantile(values, 1.0 - MOST_SPIKES), np.median(values[:FEWEST_ROWS]))
     most = max(100.0 * median, 10.0 * float(max(usual)))
     high = [(step, value) for step, value in column if value > most]
-    if 3 <= len(high) <= MOST_SPIKES * len(column):
+    huge = [
+        place
+        for place, value in enumerate(values)
+        if place >= FEWEST_ROWS // 2 and value > HUGE * max(np.median(values[:place]), np.median(values))
+    ]
+    if huge and len(high) < 3:
+        step, value = column[huge[0]]
+        evidence = (
+            f"gradient norm {value:.3g} at step {step}, median before it {np.median(values[: huge[0]]):.3g}"
+        )
+        yield Match("the gradient norm has a huge peak", evidence, step)
+    elif 3 <= len(high) <= MOST_SPIKES * len(column):
         yield Match(
             "the gradient norm has spikes",
             f"{len(high)} rows above {most:.3g}, median of the first half {median:.3g}, first {high[0][1]:.3g} at step"
             f" {high[0][0]}",
             high[0][0],
         )
+
+
+def _no_gradient(log: Log, facts: Facts) -> Iterator[Match]:
+    """The gradient is exactly 0 to the end, after rows in which it was not. A task that is solved may end so."""
+    column = log.column("grad_norm")
+    zeros = 0
+    while zeros < len(column) and column[-1 - zeros][1] == 0.0:
+        zeros += 1
+    if max(FEWEST_ROWS, len(column) // 10) <= zeros < len(column) and not _is_solved(log, facts):
+        step = column[-zeros][0]
+        yield Match("the gradient is 0 to the end", f"gradient norm 0 in the last {zeros} rows", step)
 
 
 def _sampler_apart(log: Log, facts: Facts) -> Iterator[Match]:
@@ -174,22 +201,66 @@ def _hacking(log: Log, facts: Facts) -> Iterator[Match]:
             return
 
 
-def _reward_falls(log: Log, facts: Facts) -> Iterator[Match]:
+def _reward_drops(log: Log, facts: Facts) -> Iterator[Match]:
+    """Most of a fall from the best to the end happens between two rows."""
     column = _reward(log)
-    if len(column) < 2 * FEWEST_ROWS:
+    fall = _fall(column)
+    if fall is None:
         return
+    values, width = np.array([value for _, value in column]), ROWS_AT_DROP
+    means = np.convolve(values, np.ones(width) / width, "valid")
+    place = int(np.argmax(means[:-width] - means[width:])) + width
+    first = place - width  # the drop is between two of the rows around this place
+    place = first + 1 + int(np.argmax(values[first : place + width - 1] - values[first + 1 : place + width]))
+    before, after = (
+        float(part.mean()) for part in (values[max(place - width, 0) : place], values[place : place + width])
+    )
+    noise = _noise_of_row(column) / math.sqrt(width)
+    if before - after > max(0.6 * (fall.best - fall.last), 5.0 * noise):
+        yield Match(
+            f"the reward drops from {before:.3g} to {after:.3g}",
+            f"means of the {width} rows before step {column[place][0]} and from it on; {fall.last:.3g} over the last tenth",
+            column[place][0],
+        )
+
+
+class Fall(NamedTuple):
+    """A fall of the reward: the best running mean, the place of its first row, and the mean of the last tenth."""
+
+    best: float
+    place: int
+    last: float
+
+
+def _fall(column: Column) -> Fall | None:
+    """Return the fall of a reward from its best, if it is beyond noise and not only at the end; else None."""
+    if len(column) < 2 * FEWEST_ROWS:
+        return None
     smooth = _smoothed(column)
     place = int(np.argmax(smooth))
     best, last = smooth[place], _ends(column, 0.1)[1]
     spread = max(smooth) - min(smooth)
     noise = _noise(column) * math.sqrt(2.0)  # of a mean over a tenth
     if best - last > max(0.15 * spread, 5.0 * noise) and place < 0.8 * len(smooth):
-        left = best - 0.2 * (best - last)  # a reward may stay at its best for long before it falls
-        yield Match(
-            "the reward falls from its best",
-            f"best mean of {_width(column)} rows {best:.3g} at step {column[place][0]}, {last:.3g} over the last tenth",
-            _begin(column, lambda value: value < left),
-        )
+        return Fall(best, place, last)
+    return None
+
+
+def _reward_falls(log: Log, facts: Facts) -> Iterator[Match]:
+    column = _reward(log)
+    fall = _fall(column)
+    if fall is None:
+        return
+    width, left = _width(column), fall.best - 0.2 * (fall.best - fall.last)
+    begin = _begin(
+        column, lambda value: value < left
+    )  # a reward may stay at its best for long before it falls
+    evidence = f"best mean of {width} rows {fall.best:.3g} at step {column[fall.place][0]}, {fall.last:.3g} over the last tenth"
+    if fall.place < width:
+        advice = "Lower the learning rate, and read completions from the first steps and from the last ones."
+        yield Match("the reward only falls", evidence, begin, advice)
+    else:
+        yield Match("the reward falls from its best", evidence, begin)
 
 
 def _collapse(log: Log, facts: Facts) -> Iterator[Match]:
@@ -201,7 +272,7 @@ def _collapse(log: Log, facts: Facts) -> Iterator[Match]:
     is_flat = abs(last - _middle(reward)) < 0.1 * max(abs(max(_smoothed(reward)) - first), 1e-9) + 0.01
     if start > 0.0 and end < 0.1 * start and is_flat and not _is_solved(log, facts):
         yield Match(
-            "the entropy collapsed, and the reward does not rise any more",
+            f"the entropy collapsed to {end / start:.1%} of its start, and the reward does not rise",
             f"entropy {start:.3g} at the start, {end:.3g} at the end; reward {last:.3g} over the last fifth",
             _begin(entropy, lambda value: value < 0.1 * start),
         )
@@ -240,6 +311,17 @@ def _format_first(log: Log, facts: Facts) -> Iterator[Match]:
             return
 
 
+def _constant_reward(log: Log, facts: Facts) -> Iterator[Match]:
+    """One of several reward functions has the same mean in every row."""
+    for name in log.components if len(log.components) > 1 else ():
+        column = log.column(f"component.mean/{name}")
+        values = [value for _, value in column]
+        if len(values) >= 2 * FEWEST_ROWS and max(values) == min(values) and not _is_solved(log, facts):
+            evidence = f"its mean is {values[0]:g} in all {len(values)} rows"
+            yield Match(f"the reward {name} is always {values[0]:g}", evidence, column[0][0])
+            return
+
+
 def _never_solved(log: Log, facts: Facts) -> Iterator[Match]:
     """A reward of 0 and 1 is nearly always 0, or the score is always the same, from the start to the end."""
     scores = [row for row in log.rows if {"score.min", "score.max"} <= row.values.keys()]
@@ -269,7 +351,7 @@ def _never_solved(log: Log, facts: Facts) -> Iterator[Match]:
 
 def _no_contrast(log: Log, facts: Facts) -> Iterator[Match]:
     """Most groups have equal rewards, before the task is solved or from the start."""
-    column, reward = log.column("dead_share"), _reward(log)
+    column, reward = _dead_share(log), _reward(log)
     if len(column) < FEWEST_ROWS or len(reward) < FEWEST_ROWS:
         return
     start, end = _start(column), _ends(column)[1]
@@ -288,9 +370,21 @@ def _no_contrast(log: Log, facts: Facts) -> Iterator[Match]:
         )
 
 
+def _dead_share(log: Log) -> Column:
+    """Return the share of groups with equal rewards; without it, 1 where no advantage differs from 0, and else 0.
+
+    The second is a lower bound of the first.
+    """
+    extremes = [row for row in log.rows if {"advantage.min", "advantage.max"} <= row.values.keys()]
+    return log.column("dead_share") or [
+        (row.step, float(row.values["advantage.min"] == row.values["advantage.max"] == 0.0))
+        for row in extremes
+    ]
+
+
 def _cost(log: Log, facts: Facts) -> str:
     """Return how many completions, and how many hours of sampling, were in groups with equal rewards."""
-    column = log.column("dead_share")
+    column = _dead_share(log)
     share = float(np.mean([value for _, value in column]))
     text = f"in the whole run {share:.0%} of the completions"
     if facts.completions and facts.window:
@@ -351,16 +445,40 @@ def _kl_pulls(log: Log, facts: Facts) -> Iterator[Match]:
 # ---- lengths and entropy ---------------------------------------------------------------------------
 
 
+def _never_ends(log: Log, facts: Facts) -> Iterator[Match]:
+    """Nearly all completions are cut off from the start on."""
+    column = log.column("truncated")
+    if len(column) >= FEWEST_ROWS and min(_ends(column)) > 0.9:
+        start, end = _ends(column)
+        evidence = f"share of truncated completions {start:.2f} over the first fifth, {end:.2f} over the last"
+        yield Match("hardly any completion ends by itself", evidence, column[0][0])
+
+
 def _truncation(log: Log, facts: Facts) -> Iterator[Match]:
     column = log.column("truncated")
     if len(column) < FEWEST_ROWS:
         return
     start, end = _ends(column)
     if (end > 0.3 and end >= start - 0.05) or end > max(0.15, 3.0 * start):
+        limit = min(0.3, 0.8 * end)
         yield Match(
-            f"{end:.0%} of the completions are cut off at the budget",
-            f"share of truncated completions {start:.2f} at the start, {end:.2f} at the end",
-            _begin(column, min(0.3, 0.8 * end).__lt__),
+            f"more than {limit:.0%} of the completions are cut off at the budget",
+            f"share of truncated completions {start:.2f} over the first fifth, {end:.2f} over the last",
+            _begin(column, limit.__lt__),
+        )
+
+
+def _length_collapses(log: Log, facts: Facts) -> Iterator[Match]:
+    """The completions end with less than a tenth of their first length."""
+    column = _finite(log, "length.mean")
+    if len(column) < FEWEST_ROWS:
+        return
+    start, end = _start(column), _ends(column)[1]
+    if end < 0.1 * start:
+        yield Match(
+            f"the completions shrink to {end:.3g} tokens",
+            f"mean length {start:.4g} in the first rows, {end:.3g} over the last fifth",
+            _begin(column, (0.1 * start).__gt__),
         )
 
 
@@ -551,11 +669,15 @@ def _middle(column: Column) -> float:
     return float(np.mean(values[third : 2 * third]))
 
 
+def _noise_of_row(column: Column) -> float:
+    """Return the standard deviation of a row around the curve, from the differences of neighbours."""
+    steps = np.diff([value for _, value in column])
+    return float(np.sqrt(np.mean(steps**2) / 2.0))
+
+
 def _noise(column: Column) -> float:
-    """Return the standard error of a mean over a fifth of a curve, from the differences of neighbours."""
-    values = np.array([value for _, value in column])
-    steps = np.diff(values)
-    return float(np.sqrt(np.mean(steps**2) / 2.0) / math.sqrt(max(len(values) // 5, 1)))
+    """Return the standard error of a mean over a fifth of a curve."""
+    return _noise_of_row(column) / math.sqrt(max(len(column) // 5, 1))
 
 
 KINDS: Mapping[str, Kind] = {
@@ -567,6 +689,18 @@ KINDS: Mapping[str, Kind] = {
     ),
     "spikes": Kind(
         _spikes, "Lower the learning rate or the limit of the gradient norm.", "grad-norm-has-spikes"
+    ),
+    "no_gradient": Kind(
+        _no_gradient,
+        "Nothing is learned after this step. Look at the rewards there: those of a group may be equal, or all completions are"
+        " masked. Continue from a checkpoint before it.",
+        "grad-norm-is-0",
+    ),
+    "length_collapses": Kind(
+        _length_collapses,
+        "Read completions. Look for a term that punishes length, such as a KL that is summed over tokens in the reward, or"
+        " for a reward that short answers get.",
+        "the-length-shrinks",
     ),
     "sampler_apart": Kind(
         _sampler_apart,
@@ -598,6 +732,13 @@ KINDS: Mapping[str, Kind] = {
         "Check that the reference is a constant copy of the start. It may be updated with the policy, or be another model.",
         "the-kl-is-negative-rises-or-explodes",
     ),
+    "reward_drops": Kind(
+        _reward_drops,
+        "A policy seldom changes so much in one step: check the data, the reward function, tools and the environment at this"
+        " step. Then continue from a checkpoint before it.",
+        "the-reward-falls",
+        hides=("reward_falls",),
+    ),
     "reward_falls": Kind(
         _reward_falls,
         "Go back to the checkpoint of the best step, and lower the learning rate.",
@@ -613,11 +754,18 @@ KINDS: Mapping[str, Kind] = {
         _format_first,
         "Use easier prompts, more completions per prompt or examples to imitate, so that some answers are right.",
         "the-reward-is-0-from-the-start",
+        hides=("never_solved", "constant_reward"),
+    ),
+    "constant_reward": Kind(
+        _constant_reward,
+        "A constant reward teaches nothing. Read completions and call the function on them: it may never match, or always.",
+        "the-reward-is-0-from-the-start",
         hides=("never_solved",),
     ),
     "never_solved": Kind(
         _never_solved,
-        "Use easier prompts, more completions per prompt or examples to imitate, so that some answers are right.",
+        "Read completions and call the reward function on them: it may never match. Otherwise use easier prompts, more"
+        " completions per prompt or examples to imitate, so that some answers are right.",
         "the-reward-is-0-from-the-start",
         hides=("nothing_learned",),
     ),
@@ -638,9 +786,16 @@ KINDS: Mapping[str, Kind] = {
         "the-kl-is-negative-rises-or-explodes",
         hides=("nothing_learned",),
     ),
+    "never_ends": Kind(
+        _never_ends,
+        "Read a few completions, and check the end-of-sequence token and the chat template. Then raise the budget. Do not mask"
+        " truncated completions: nothing would be left to train on.",
+        "the-length-explodes",
+        hides=("truncation",),
+    ),
     "truncation": Kind(
         _truncation,
-        "Raise the budget, punish overlong completions softly, or mask truncated completions.",
+        "Raise the budget, add a soft penalty for long completions (as in DAPO), or mask truncated completions.",
         "the-length-explodes",
     ),
     "nothing_learned": Kind(

@@ -95,10 +95,12 @@ def _of_pattern(results: Results, pattern: Pattern) -> Statement:
     lines = [f"{pattern.evidence[0].upper()}{pattern.evidence[1:]}.", f"To change it: {pattern.advice}"]
     change = answer(pattern.name, results.log.trainer, results.report)
     if change is not None:
-        lines.append(f"Price: {change.price}")
+        if change.price:
+            lines.append(f"Price: {change.price}")
         if change.keys:
             lines.append(f"Keys of {results.log.title}: {', '.join(change.keys)}.")
-    title = f"{pattern.title}, from step {pattern.step} on"
+    is_whole = pattern.step == results.log.rows[0].step
+    title = f"{pattern.title}, {'in the whole run' if is_whole else f'from step {pattern.step} on'}"
     return Statement("pattern", pattern.name, title, tuple(lines), pattern.step, pattern.page)
 
 

@@ -204,7 +204,7 @@ def test_quantities_with_other_units_have_panels_of_their_own():
 def test_the_difference_and_statements_are_events(comparison):
     titles = {event.title: event.step for event in events_of_two(comparison)}
     assert titles["the rewards differ by more than noise from here on"] == 1
-    assert titles["only B: 100% of the completions are cut off at the budget"] == 1
+    assert titles["only B: hardly any completion ends by itself"] == 1
 
 
 def test_the_page_has_the_report_and_the_figure(comparison):

@@ -65,7 +65,7 @@ def test_violations_and_patterns_are_events(diagnosis):
     # 1.5 is not 0.1 + 0.4 from the first row on; 0.9 of the completions are truncated
     shown = {event.title.partition(" (R1)")[0]: (event.step, event.is_certain) for event in events(diagnosis)}
     assert shown["does not hold: reward = Σ w (mean of each reward function)"] == (5, True)
-    assert shown["90% of the completions are cut off at the budget"] == (5, False)
+    assert shown["more than 30% of the completions are cut off at the budget"] == (5, False)
     assert [event.tag for event in events(diagnosis)] == [str(number) for number in range(1, len(shown) + 1)]
 
 

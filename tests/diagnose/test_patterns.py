@@ -85,6 +85,23 @@ WITH = {
     "kl_pulls": ({"reward": RISING, "kl": np.linspace(0.01, 1.0, ROWS)}, Facts(kl_coef=1.0), None),
     "clips_much": ({"reward": RISING, "clip_ratio__region_mean": 0.2 + 0.01 * NOISE}, Facts(), None),
     "loss_scaled": ({"reward": RISING}, Facts(loss_scale=1.0 / 128.0), 1),
+    "reward_drops": ({"reward": np.where(np.arange(ROWS) < 60, RISING, 0.1 + 0.02 * NOISE)}, Facts(), 61),
+    "never_ends": ({"reward": RISING, "completions__clipped_ratio": 0.97 + 0.01 * NOISE}, Facts(), 1),
+    "length_collapses": (
+        {"reward": RISING, "completions__mean_length": np.where(np.arange(ROWS) < 10, 1000.0, 1.0)},
+        Facts(),
+        None,
+    ),
+    "no_gradient": (
+        {"reward": RISING, "grad_norm": np.where(np.arange(ROWS) < 70, 1.0 + 0.1 * abs(NOISE), 0.0)},
+        Facts(),
+        71,
+    ),
+    "constant_reward": (
+        {"reward": RISING, "rewards__style__mean": -0.5 + 0.0 * NOISE, "rewards__right__mean": RISING},
+        Facts(),
+        1,
+    ),
 }
 
 
@@ -140,13 +157,16 @@ def test_a_pattern_is_found_in_a_log_of_verl(name):
 
 
 def test_a_reward_falls_from_the_step_at_which_it_leaves_its_best():
-    reward = np.where(np.arange(ROWS) < 70, 0.8, 0.1)
-    reward[66:70] = 0.81
+    reward = np.minimum(
+        0.8, 0.8 - 0.02 * (np.arange(ROWS) - 69)
+    )  # flat up to row 69, then 0.02 a row, 0.2 at the end
+    reward[:2] = 0.81
     (found,) = patterns(log(reward=reward), Facts())
-    # Best mean of 10 rows: 0.804, at step 61. The limit is 0.804 - 0.2 (0.804 - 0.1) = 0.6632.
-    # The mean of 5 rows is (4 x 0.81 + 0.1) / 5 = 0.668 at step 71, and 0.526 at step 72.
-    assert (found.name, found.step) == ("reward_falls", 72)
-    assert "best mean of 10 rows 0.804 at step 61" in found.evidence
+    # The best mean of 10 rows is 0.802, at step 1, and the last 10 rows have 0.29. The limit is
+    # 0.802 - 0.2 x 0.512 = 0.6996.
+    # The mean of 5 rows up to row n is 0.8 - 0.02 (n - 71): 0.70 at row 76, 0.68 at row 77, which is step 78.
+    assert (found.name, found.step) == ("reward_falls", 78)
+    assert "best mean of 10 rows 0.802 at step 1, 0.29 over the last tenth" in found.evidence
 
 
 def test_prompts_are_called_solved_only_if_the_best_reward_is_known():
@@ -169,6 +189,38 @@ def test_equal_scores_begin_where_they_are_equal():
     ]
     found = {each.name: each for each in patterns(log_of(rows, "verl"), Facts())}
     assert found["never_solved"].step == 6  # 3 of the last 5 rows are equal; at step 5, 2 of 5
+
+
+def test_a_reward_whose_best_is_the_start_only_falls():
+    (found,) = patterns(log(reward=RISING[::-1].copy()), Facts())
+    assert (found.name, found.title) == ("reward_falls", "the reward only falls")
+    assert "best" not in found.advice
+
+
+def test_one_huge_norm_is_reported():
+    norms = 1.0 + 0.1 * abs(NOISE)
+    assert patterns(log(reward=RISING, grad_norm=norms), Facts()) == []
+    norms[30] = 2.5e13
+    (found,) = patterns(log(reward=RISING, grad_norm=norms), Facts())
+    assert (found.name, found.step) == ("spikes", 31)
+
+
+def test_advantages_of_0_show_groups_with_equal_rewards():
+    """verl does not log their share. From row 30 on, no advantage differs from 0."""
+    rows = [
+        {
+            "step": step,
+            "critic/score/mean": -1.0 + 0.01 * step,
+            "critic/advantages/max": float(step < 30),
+            "critic/advantages/min": -float(step < 30),
+        }
+        for step in range(1, ROWS + 1)
+    ]
+    (found,) = patterns(log_of(rows, "verl"), Facts())
+    assert (found.name, found.step) == (
+        "dead",
+        34,
+    )  # in a mean over five rows, more than 0.8 are five of five: 30 to 34
 
 
 def test_groups_of_a_solved_task_are_right():
@@ -271,7 +323,11 @@ def test_the_length_of_turns_is_not_called_rewarded():
         {"step": step, "actor/pg_loss": 0.0, "critic/advantages/mean": -0.05 + 0.01 * NOISE[step]}
         for step in range(ROWS)
     ]
-    (remark,) = remarks(log_of(rows, "verl"), Facts())
+    (remark,) = remarks(log_of(rows, "verl"), Facts(single_turn=True, standardized=True))
     assert remark.title == "shorter completions are rewarded"
-    turns = [{**row, "episode/length/mean": 2.0} for row in rows]
-    assert remarks(log_of(turns, "verl"), Facts()) == []
+    for facts in (
+        Facts(standardized=True),
+        Facts(single_turn=True),
+        Facts(single_turn=False, standardized=True),
+    ):
+        assert remarks(log_of(rows, "verl"), facts) == []

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from simulated_runs.faults import FAULTS, with_faults
-from simulated_runs.rates import RESULTS, outcome, plan, summary
+from simulated_runs.rates import HELD_OUT, RESULTS, outcome, plan, summary
 from simulated_runs.setting import healthy
 
 from grpo_ref.diagnose.patterns import KINDS
@@ -38,7 +38,7 @@ def test_every_name_of_a_fault_is_one_of_a_statement():
 
 
 def test_the_halves_share_no_seed_and_have_every_fault():
-    halves = [plan(half) for half in (0, 1)]
+    halves = [plan(half) for half in (0, HELD_OUT)]
     first, second = ({seed for seed, _ in half} for half in halves)
     assert not first & second
     assert len(first) == len(halves[0]) > 300

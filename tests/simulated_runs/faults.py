@@ -166,7 +166,9 @@ OF_CODE = {
     "no baseline": Fault(
         "Advantages are the rewards.", named("R34 R18 R19 R11a R25"), sets(loss="dapo"), ("verl",)
     ),
-    "sign of the advantages": Fault("Bad completions are reinforced.", named("R21 reward_falls")),
+    "sign of the advantages": Fault(
+        "Bad completions are reinforced.", named("R21 reward_falls reward_drops")
+    ),
     "KL in the reward": Fault(
         "A KL that the file does not have is in the reward.", named("R17"), _with_kl, ("verl",)
     ),
@@ -176,7 +178,7 @@ OF_CODE = {
 OF_SETTINGS = {
     "learning rate too high": Fault(
         "The learning rate is 300 times too high.",
-        named("collapse reward_falls dead spikes never_solved"),
+        named("collapse reward_falls reward_drops dead spikes never_solved"),
         _faster,
         worlds=("MLP", "transformer"),
     ),
@@ -186,7 +188,7 @@ OF_SETTINGS = {
     "KL too strong": Fault("β is 5.", named("kl_pulls nothing_learned"), sets(kl_coef=5.0)),
     "prompts too hard": Fault(
         "Hardly any prompt is ever solved.",
-        named("dead never_solved"),
+        named("dead never_solved constant_reward"),
         sets(world="hopeless sums in a table", weights=(0.0, 1.0)),
     ),
     "prompts too easy": Fault(
@@ -229,7 +231,7 @@ OF_SETTINGS = {
     ),
     "too many steps per batch": Fault(
         "Each batch is used 16 times, at five times the learning rate.",
-        named("clips_much reward_falls collapse"),
+        named("clips_much reward_falls reward_drops collapse"),
         together(sets(epochs=16, minibatches=1), _fivefold_rate),
     ),
     "spikes": Fault("Five batches have advantages that are 1000 times too large.", named("spikes")),
