@@ -114,7 +114,8 @@ def diagnosis_of(log: Log, report: Report | None = None) -> Diagnosis:
     facts, contradicted = joined(given, shown)
     if facts.weights is None and has_rows_for_weights(log):  # no weights give the reward, those of 1 neither
         facts = replace(facts, weights={})
-    contradicted += beyond_budget(log, given.budget)
+    if given.single_turn:
+        contradicted += beyond_budget(log, given.budget)
     if averages_batches(log):
         facts = replace(facts, window=None if facts.window == 1 else facts.window)
     results = apply_relations(log, facts)

@@ -158,7 +158,7 @@ def with_unit(label: str, quantity: str) -> str:
 
 def _undated(statement: Statement) -> str:
     """Return the title without its step, which the list of events gives."""
-    return statement.title.removesuffix(f", from step {statement.step} on")
+    return statement.title.removesuffix(f", from step {statement.step} on").removesuffix(", in the whole run")
 
 
 def _panel(log: Log, wanted: Curves, note: str = "") -> Panel | None:

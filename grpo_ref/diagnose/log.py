@@ -113,6 +113,8 @@ class Log:
       digits: relative precision of the numbers as they were printed.
       loss_digits: absolute precision of the loss. Transformers 4 rounds it to 4 decimals.
       rounding: absolute precision of all numbers, if they are from a console with few decimals; 0 otherwise.
+      replaced: number of steps that occur again with other numbers, after a restart or in several runs in one file. The last
+        numbers count.
       settings: what the folder of a run says about its configuration, by the names of `Facts`.
     """
 
@@ -124,6 +126,7 @@ class Log:
     loss_digits: float = 1e-6
     rounding: float = 0.0
     releases: str = ""
+    replaced: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def column(self, quantity: str) -> list[tuple[int, float]]:
@@ -277,6 +280,7 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     is_certain = bool(trainer) or _is_certain(likeliest, quantity_of)
     rows: dict[int, dict[str, float]] = {}
     counted = 0
+    replaced: set[int] = set()  # steps that occur again with other numbers
     for step, _, record in kept:
         values = {
             quantity.removeprefix("-"): -value if quantity.startswith("-") else value
@@ -285,7 +289,11 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
         }
         if values:
             counted += 1
-            rows.setdefault(counted if step is None else step, {}).update(values)
+            number = counted if step is None else step
+            row = rows.setdefault(number, {})
+            if any(row.get(quantity, value) != value for quantity, value in values.items()):
+                replaced.add(number)
+            row.update(values)
     if not rows:
         raise ValueError("no metric of a known trainer is in this log")
     ordered = [Row(step, rows[step]) for step in sorted(rows)]
@@ -305,6 +313,7 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
         loss_digits,
         rounding(read, names.decimals),
         releases_of(likeliest, counts) if is_certain else "",
+        len(replaced),
     )
 
 

@@ -20,6 +20,8 @@ MOST_SPIKES = 0.2
 """Largest share of rows that are spikes. If more are high, the norm has risen for good."""
 HUGE = 1e4
 """A gradient norm of so many medians of the rows before it counts as a spike by itself."""
+LARGE_KL = 10.0
+"""Mean KL in nats per token that no useful policy has: the log of a vocabulary of 150,000 tokens is 11.9."""
 ROWS_AT_DROP = 5
 """Number of rows that are compared before and after a drop of the reward."""
 SOLVED = 0.9
@@ -371,15 +373,19 @@ def _no_contrast(log: Log, facts: Facts) -> Iterator[Match]:
 
 
 def _dead_share(log: Log) -> Column:
-    """Return the share of groups with equal rewards; without it, 1 where no advantage differs from 0, and else 0.
+    """Return the share of groups with equal rewards; without it, 1 where it must be 1, and 0 elsewhere.
 
-    The second is a lower bound of the first.
+    It must be 1 where no advantage differs from 0, or where the standard deviation of the rewards is 0.
     """
+    if log.column("dead_share"):
+        return log.column("dead_share")
     extremes = [row for row in log.rows if {"advantage.min", "advantage.max"} <= row.values.keys()]
-    return log.column("dead_share") or [
-        (row.step, float(row.values["advantage.min"] == row.values["advantage.max"] == 0.0))
-        for row in extremes
-    ]
+    if extremes:
+        return [
+            (row.step, float(row.values["advantage.min"] == row.values["advantage.max"] == 0.0))
+            for row in extremes
+        ]
+    return [(step, float(std == 0.0)) for step, std in log.column("reward_std")]
 
 
 def _cost(log: Log, facts: Facts) -> str:
@@ -426,6 +432,19 @@ def _nothing_learned(log: Log, facts: Facts) -> Iterator[Match]:
         )
 
 
+def _kl_explodes(log: Log, facts: Facts) -> Iterator[Match]:
+    """A mean KL over tokens of more than 10 nats, which is near the log of a vocabulary. k3 has e^x: one token may do it."""
+    column = log.column("kl") if log.trainer != "grpo_ref" else []
+    high = [(step, kl) for step, kl in column if kl > LARGE_KL]
+    if high:
+        step, most = max(high, key=lambda pair: pair[1])
+        yield Match(
+            f"the KL has peaks of up to {most:.3g} nats per token",
+            f"{len(high)} of {len(column)} rows above {LARGE_KL:g}, the highest at step {step}",
+            high[0][0],
+        )
+
+
 def _kl_pulls(log: Log, facts: Facts) -> Iterator[Match]:
     """The gradient of β KL is about β sqrt(2 KL) per token; that of the reward is at most the mean |A|, below 1."""
     column = _finite(log, "kl")
@@ -456,6 +475,11 @@ def _never_ends(log: Log, facts: Facts) -> Iterator[Match]:
 
 def _truncation(log: Log, facts: Facts) -> Iterator[Match]:
     column = log.column("truncated")
+    if (
+        not column and facts.budget and facts.single_turn
+    ):  # at least the rows of which every completion is cut off
+        budget = facts.budget
+        column = [(step, float(mean >= budget)) for step, mean in _finite(log, "length.mean")]
     if len(column) < FEWEST_ROWS:
         return
     start, end = _ends(column)
@@ -779,6 +803,12 @@ KINDS: Mapping[str, Kind] = {
         _solved_at_the_start,
         "Train on harder prompts: groups in which all answers are right give no gradient.",
         "most-completions-give-no-gradient",
+    ),
+    "kl_explodes": Kind(
+        _kl_explodes,
+        "Lower the learning rate or the limit of the gradient norm. If rewards and lengths are as before at these steps, single"
+        " tokens did it that the policy hardly samples any more: the estimate k3 grows like e^x there, and so does its gradient.",
+        "the-kl-is-negative-rises-or-explodes",
     ),
     "kl_pulls": Kind(
         _kl_pulls,

@@ -18,8 +18,8 @@ from grpo_ref.diagnose.log import Log, Row
 
 CLIPS = ("clip", "clip_low", "clip_high", "dual_clip")
 SHARES = (*CLIPS, "truncated", "dead_share", "aborted", "sampler.capped")
-BOUNDARY = 1e-9
-"""Absolute rounding that every comparison allows."""
+BOUNDARY = 2e-6
+"""Absolute rounding that every comparison allows. Tables of notebooks have six decimals."""
 ROUNDINGS = 10.0
 """Number of roundings of a console that every comparison allows, as a relation multiplies and adds numbers."""
 FEWEST_OF_SCORES = 5
@@ -275,7 +275,7 @@ def loss_is_kl(row: Row, facts: Facts, log: Log) -> Iterator[Bound]:
     if least and mean and most:
         low, high = low * mean / most, high * mean / least
     if facts.window == 1 or least == most:
-        slack = log.loss_digits + abs(facts.kl_coef * kl) * 1e-3
+        slack = 4.0 * log.loss_digits + abs(facts.kl_coef * kl) * 1e-3
         loss = row.values["loss"]
         yield Bound(
             loss,
@@ -357,6 +357,8 @@ def gradient_of_live_groups(row: Row, facts: Facts, log: Log) -> Iterator[Bound]
     """
     dead, norm = row.values["dead_share"], row.values["grad_norm"]
     some_masked = facts.masks_truncated is not False and row.values.get("truncated", 1.0) > 0.0
+    if math.isnan(norm):
+        return
     if dead < 1.0 and not some_masked:
         formula = f"gradient norm {norm:g} while {1.0 - dead:.3g} of the groups have different rewards"
         yield Bound(float(norm > 0.0), 1.0, 1.0, 0.0, formula)

@@ -220,6 +220,9 @@ def _tested(diagnosis: Results) -> Iterator[str]:
                 f"a metric is not logged, or without the launch file it is not known: {', '.join(unknown)}"
             )
         yield f"{len(skipped)} relations were not tested: {reason}."
+    if diagnosis.log.replaced:
+        steps = "1 step occurs" if diagnosis.log.replaced == 1 else f"{diagnosis.log.replaced:,} steps occur"
+        yield f"{steps} again with other numbers (a restart, or several runs in one file): the last numbers count."
     if diagnosis.log.unknown:
         count = len(diagnosis.log.unknown)
         yield f"{count} logged metric{' is' if count == 1 else 's are'} not used; `--all` lists {'it' if count == 1 else 'them'}."

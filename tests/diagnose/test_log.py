@@ -141,6 +141,13 @@ def test_a_log_without_a_known_metric_is_refused():
         log_of([{"step": 1, "color": 7.0}])
 
 
+def test_steps_that_occur_again_are_counted():
+    rows = [{"step": step, "reward": 0.1 * step, "reward_std": 0.1} for step in (1.0, 2.0, 3.0)]
+    assert log_of([*rows, rows[-1]]).replaced == 0  # the same numbers again
+    assert log_of([*rows, {"step": 3.0, "kl": 0.5}]).replaced == 0  # the other half of a step
+    assert log_of([*rows, rows[1] | {"reward": 0.7}, rows[2] | {"reward": 0.8}]).replaced == 2
+
+
 LIKE = {"step": 1.0, "reward_std": 0.1, "recall": 0.2, "precision": 0.3, "users": 5.0}
 
 

@@ -86,6 +86,11 @@ WITH = {
     "clips_much": ({"reward": RISING, "clip_ratio__region_mean": 0.2 + 0.01 * NOISE}, Facts(), None),
     "loss_scaled": ({"reward": RISING}, Facts(loss_scale=1.0 / 128.0), 1),
     "reward_drops": ({"reward": np.where(np.arange(ROWS) < 60, RISING, 0.1 + 0.02 * NOISE)}, Facts(), 61),
+    "kl_explodes": (
+        {"reward": RISING, "kl": np.where(np.arange(ROWS) == 41, 2.4e7, 0.001 * np.arange(ROWS))},
+        Facts(),
+        42,
+    ),
     "never_ends": ({"reward": RISING, "completions__clipped_ratio": 0.97 + 0.01 * NOISE}, Facts(), 1),
     "length_collapses": (
         {"reward": RISING, "completions__mean_length": np.where(np.arange(ROWS) < 10, 1000.0, 1.0)},
@@ -195,6 +200,19 @@ def test_a_reward_whose_best_is_the_start_only_falls():
     (found,) = patterns(log(reward=RISING[::-1].copy()), Facts())
     assert (found.name, found.title) == ("reward_falls", "the reward only falls")
     assert "best" not in found.advice
+
+
+def test_a_mean_length_at_the_budget_is_truncation():
+    """TRL logged no share of truncated completions up to 0.16."""
+    columns = {"reward": RISING, "completion_length": np.where(np.arange(ROWS) < 40, 150.0, 200.0)}
+    (found,) = patterns(log(**columns), Facts(budget=200, single_turn=True))
+    assert found.name == "truncation"
+    assert patterns(log(**columns), Facts(budget=200)) == []
+
+
+def test_a_std_of_0_shows_groups_with_equal_rewards():
+    columns = {"reward": 0.5 + 0.01 * NOISE, "reward_std": np.where(np.arange(ROWS) < 30, 0.1, 0.0)}
+    assert "dead" in [each.name for each in patterns(log(**columns), Facts())]
 
 
 def test_one_huge_norm_is_reported():

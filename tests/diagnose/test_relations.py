@@ -1,5 +1,6 @@
 """The relations hold on healthy batches of every shape, and each mistake breaks one that is named."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -318,3 +319,19 @@ def test_a_bonus_gives_a_gradient_without_different_rewards(has_bonus, codes):
 def test_a_reward_without_reward_functions_is_not_compared_with_them():
     tested = apply_relations(log_of([{"step": 1, "reward": 0.5, "reward_std": 0.1}], "trl"), FACTS)
     assert "R1" not in tested.counts
+
+
+def test_a_norm_that_is_not_a_number_breaks_no_relation():
+    log = log_of(
+        [{"step": 1, "frac_reward_zero_std": 0.0, "grad_norm": math.nan, "completions/clipped_ratio": 0.0}],
+        "trl",
+    )
+    assert apply_relations(log, FACTS).violations == []
+
+
+def test_numbers_with_six_decimals_break_no_relation():
+    """sqrt(8/7 x 1/8 x 7/8) = 0.35355339, and a notebook shows 0.353553."""
+    row = {"step": 1, "rewards/right/mean": 0.125, "rewards/right/std": 0.353553}
+    tested = apply_relations(log_of([row], "trl"), replace(FACTS, completions=8))
+    assert tested.counts["R2"] == 1
+    assert tested.violations == []

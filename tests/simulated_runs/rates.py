@@ -20,7 +20,7 @@ RESULTS = Path(__file__).parents[2] / "docs" / "howto" / "diagnose_rates.json"
 HEALTHY, EACH, PAIRS = 120, 5, 40
 """Number of healthy runs, of runs with each fault, and of runs with two faults, in each half."""
 HELD_OUT = 2
-"""The half that the documentation has. One that was seen before a change of the patterns is not used again."""
+"""The half that the documentation has. One that was seen before a change of patterns is not used again."""
 FIRST = 3
 """Number of statements that are read."""
 
