@@ -64,7 +64,7 @@ def grade(
 def _grade_in(sandbox: Sandbox, problem: Problem, seed: int, explain: bool) -> Report:
     sandbox.allow(problem.seconds)
     loaded = sandbox.load()
-    names = loaded.value if isinstance(loaded.value, list) else []
+    names = [name for name in loaded.value if isinstance(name, str)] if isinstance(loaded.value, list) else []
     if not loaded.ok:
         report = _unloadable(problem, loaded, sandbox.printed(), seed)
     elif problem.function not in names:
@@ -256,8 +256,8 @@ def _unloadable(problem: Problem, reply: Reply, printed: str, seed: int) -> Repo
     return _without_tests(problem, result, reply, seed)
 
 
-def _missing(problem: Problem, reply: Reply, names: list[Any], printed: str, seed: int) -> Report:
-    wrong = missing(problem.function, list(map(str, names)))
+def _missing(problem: Problem, reply: Reply, names: list[str], printed: str, seed: int) -> Report:
+    wrong = missing(problem.function, names)
     result = CheckResult("The function is there", False, wrong=wrong, raised=True, printed=printed)
     return _without_tests(problem, result, reply, seed)
 

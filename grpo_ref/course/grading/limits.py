@@ -15,6 +15,9 @@ class Limits:
       start_seconds: wall-clock time for loading the file.
       memory: address space of the process, in bytes.
       reply: length of one reply, in bytes.
+      received: length of all replies together, in bytes.
+      values: number of values in all replies together; an array is one value. A value takes up to 50 times as
+        much memory as its text.
       output: printed output of one call, in bytes.
     """
 
@@ -25,4 +28,6 @@ class Limits:
     start_seconds: float = 7.0
     memory: int = 4 * 1024**3
     reply: int = 16 * 1024**2
+    received: int = 32 * 1024**2
+    values: int = 300_000
     output: int = 16 * 1024**2

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 LONGEST_TEXT, MOST_TEXTS = 2000, 20
 """Largest number of characters of an error's message that are kept, and of lines or warnings."""
 PROBLEMS = {TOO_MUCH: "the returned value is too large", FLOOD: "too much was printed; print less"}
+NO_REPLY = "the process sent something that is not a reply"
 MakeBackend = Callable[[Path, Limits], SandboxBackend]
 
 
@@ -80,6 +81,7 @@ class Sandbox:
         self.backend = make_room(self.submission, self.limits)
         self.is_open = self.is_starting = False
         self.output, self.seconds, self.left = b"", self.limits.seconds, self.limits.total
+        self.received = self.values = 0
 
     @property
     def protection(self) -> str:
@@ -126,6 +128,8 @@ class Sandbox:
             return Reply(
                 False, kinds=(TIMED_OUT,), message="not tried: the time for this exercise is used up"
             )
+        if self._is_full():
+            return Reply(False, kinds=(DIED,), message=PROBLEMS[TOO_MUCH])
         if not self.is_open:
             loaded = self.load()
             if not loaded.ok:
@@ -140,7 +144,7 @@ class Sandbox:
 
         No replies are returned either if something was printed, since it is unknown which call printed it.
         """
-        if self.left <= 0.0 or not self.is_open:
+        if self.left <= 0.0 or not self.is_open or self._is_full():
             return []
         requests = (grading.wire.request(function, arguments, keywords) for arguments, keywords in calls)
         begun = time.monotonic()
@@ -149,7 +153,7 @@ class Sandbox:
         if answer is None or (answer.printed and not answer.problem):
             return []
         try:
-            replies = [] if answer.problem else list(map(_as_reply, grading.wire.loads(answer.line.decode())))
+            replies = [] if answer.problem else list(map(_as_reply, self._decoded(answer.line)))
         except (ValueError, KeyError, TypeError):
             replies = []
         if len(replies) != len(calls):
@@ -189,16 +193,35 @@ class Sandbox:
         """Return the reply, or the reason why it is missing. In the second case the sandbox is closed."""
         if not answer.problem:
             try:
-                return _as_reply(grading.wire.loads(answer.line.decode()))
+                return _as_reply(self._decoded(answer.line))
             except (ValueError, KeyError, TypeError):
                 self._end()
-                return Reply(False, kinds=(DIED,), message="the process sent something that is not a reply")
+                message = PROBLEMS[TOO_MUCH] if self._is_full() else NO_REPLY
+                return Reply(False, kinds=(DIED,), message=message)
         if answer.problem == TIMED_OUT:
             self._end()
             return Reply(False, kinds=(TIMED_OUT,), message=too_long)
         message = PROBLEMS.get(answer.problem) or self.backend.last_words()
         self._end()
         return Reply(False, kinds=(DIED,), message=message)
+
+    def _decoded(self, line: bytes) -> Any:
+        """Return the data of a line, if all lines so far are within the limits on size and number.
+
+        Each value but the first follows a comma or an opening bracket, so these are counted before anything
+        is decoded.
+
+        Raises:
+          ValueError: if the line is beyond the limits, or is not a reply.
+        """
+        self.received += len(line)
+        self.values += sum(map(line.count, (b",", b"[", b"{")))
+        if self._is_full():
+            raise ValueError(PROBLEMS[TOO_MUCH])
+        return grading.wire.loads(line.decode())
+
+    def _is_full(self) -> bool:
+        return self.received > self.limits.received or self.values > self.limits.values
 
     def _end(self) -> None:
         self.backend.end()

@@ -153,6 +153,8 @@ def _decode_array(value: Any) -> Any:
     dtype = np.dtype(value["dtype"])
     if dtype.kind not in KINDS:
         raise _unknown(value)
+    if math.prod(max(1, length) for length in value["shape"]) > LARGEST:
+        raise _unknown(value)  # an array without entries can have axes of any length
     flat = np.frombuffer(base64.b64decode(value["bytes"]), dtype) if dtype.itemsize else np.zeros(0, dtype)
     array = flat.reshape(value["shape"], order=value["order"]).copy("K")
     if dtype.kind == "U":

@@ -3,13 +3,17 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grpo_ref.course.grading import wire
+from grpo_ref.course.grading.grade import grade
+from grpo_ref.course.grading.limits import Limits
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
 from grpo_ref.course.grading.sandbox_interface import Answer
+from grpo_ref.course.problems import PROBLEMS
 
 KEYS = st.sampled_from(
     "ok value warnings kinds message lines kind items dtype shape bytes order text parts".split()
@@ -97,6 +101,45 @@ def test_a_line_that_is_no_reply_is_told(line):
     reply, together = asked(line)
     assert (reply.ok, reply.message) == (False, "the process sent something that is not a reply")
     assert together == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "line"),
+    [
+        (Limits(values=1000), wire.dumps([[]] * 300)),
+        (Limits(received=1000), wire.dumps("x" * 600)),
+        (Limits(values=1000), '{"kind": "tuple", "items": [' + "[]," * 300 + "[]]}"),
+    ],
+)
+def test_all_replies_together_have_a_limit(limits, line):
+    """The first one fits. Of the second one nothing is decoded, and from then on nothing is asked."""
+    one = f'{{"kind": "dict", "items": [["ok", true], ["warnings", []], ["value", [{line}, null]]]}}'
+    backend = Scripted(one.encode())
+    with Sandbox(Path(__file__), limits, make_room=lambda *_: backend) as sandbox:
+        sandbox.load()
+        first, second, third = (sandbox.call("answer", (1,), {}) for _ in range(3))
+        assert sandbox.call_together("answer", [((1,), {})]) == []
+    assert (first.ok, second.ok, third.ok) == (True, False, False)
+    assert second.message == third.message == "the returned value is too large"
+
+
+def test_an_array_without_entries_has_no_axis_of_any_length():
+    """As text it would become a list of a billion empty lists."""
+    line = '{"kind": "array", "dtype": "<U1", "shape": [1000000000, 0], "order": "C", "bytes": ""}'
+    with pytest.raises(ValueError, match="expected a value that this program sent"):
+        wire.loads(line)
+    assert wire.loads(line.replace("1000000000", "3")).shape == (3, 0)
+
+
+def test_an_array_among_the_names_of_a_file_is_passed_over():
+    class Forged(Scripted):
+        def load(self, source, seconds):
+            names = [np.zeros(3), "answer", 7]
+            return Answer(wire.dumps({"ok": True, "value": (names, None), "warnings": []}).encode())
+
+    with Sandbox(Path(__file__), make_room=lambda *_: Forged(b"")) as sandbox:
+        report = grade(PROBLEMS["kl/k3"], sandbox)
+    assert report.results[0].name == "The function is there"
 
 
 def test_too_few_replies_are_none():
