@@ -3,7 +3,7 @@
 What a student hands in can be made to take any amount of time and memory: to unpack, to parse, to compare.
 In a process of its own it uses up the limits of this student only, and ends nothing but this process.
 Importing the grader takes half a second, so on Linux a server imports it once and forks a process for each
-student. Elsewhere, where a process that has used NumPy must not fork, every student's process starts anew.
+student. Elsewhere, where a process that has used NumPy must not fork, every student has a new process.
 """
 
 import atexit
@@ -86,7 +86,7 @@ class Server:
         )
 
     def do(self, line: str) -> int:
-        """Have a job done. Return the exit status of its process; a negative one is the number of a signal."""
+        """Have a job done. Return the exit status of its process, or minus the number of a signal."""
         requests, replies = self.process.stdin, self.process.stdout
         if requests is None or replies is None:
             raise RuntimeError("the server was started without pipes")

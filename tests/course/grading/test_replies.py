@@ -124,7 +124,7 @@ def test_all_replies_together_have_a_limit(limits, line):
 
 
 def test_an_array_without_entries_has_no_axis_of_any_length():
-    """As text it would become a list of a billion empty lists."""
+    """Converted to lists, it would become a billion empty lists."""
     line = '{"kind": "array", "dtype": "<U1", "shape": [1000000000, 0], "order": "C", "bytes": ""}'
     with pytest.raises(ValueError, match="expected a value that this program sent"):
         wire.loads(line)
