@@ -500,7 +500,7 @@ def _length_collapses(log: Log, facts: Facts) -> Iterator[Match]:
     start, end = _start(column), _ends(column)[1]
     if end < 0.1 * start:
         yield Match(
-            f"the completions shrink to {end:.3g} tokens",
+            f"the completions shrink to a mean of {end:.3g} tokens",
             f"mean length {start:.4g} in the first rows, {end:.3g} over the last fifth",
             _begin(column, (0.1 * start).__gt__),
         )

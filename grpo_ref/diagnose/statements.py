@@ -84,7 +84,7 @@ def _of_violation(violation: Violation) -> Statement:
         f"In {violation.rows} of {violation.of} rows, first at step {violation.step}: {violation.formula}."
     )
     if violation.of == 1:
-        evidence = f"{violation.formula[0].upper()}{violation.formula[1:]}."
+        evidence = f"The numbers: {violation.formula}."
     to_check, page = check(violation.code)
     lines = (evidence, f"If this is not a mistake: {otherwise}", to_check)
     title = f"does not hold: {violation.statement} ({violation.code})"
