@@ -145,10 +145,10 @@ def canvas(
             lines.setdefault(name, []).append(at)
     row_of = {student: _row_of(student, (names or {}).get(student, (student,)), lines) for student in points}
     shared = Counter(row_of.values())
-    left = [student for student, at in row_of.items() if at is None or shared[at] > 1]
-    for student, at in row_of.items():
-        if at is not None and student not in left:
-            rows[at][columns[0]] = f"{points[student]:g}"
+    left = [student for student, place in row_of.items() if place is None or shared[place] > 1]
+    for student, place in row_of.items():
+        if place is not None and student not in left:
+            rows[place][columns[0]] = f"{points[student]:g}"
     text = io.StringIO()
     ending = "\r\n" if "\r" in gradebook else "\n"
     csv.writer(text, lineterminator=ending).writerows([heading, *rows])
