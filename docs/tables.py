@@ -31,7 +31,15 @@ from grpo_ref.recipes import CATALOG, TEXTBOOK_FORMS, Recipe
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/howto/diagnose.md")),
+    *(
+        ROOT / name
+        for name in (
+            "README.md",
+            "CONTRIBUTING.md",
+            "docs/howto/diagnose.md",
+            "docs/howto/diagnose_metrics.md",
+        )
+    ),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 BLOCK = re.compile(r"(<!-- ([\w ]+): made by make docs -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
