@@ -45,6 +45,15 @@ def rows_of(test: Mapping[str, Any], *, diagnosis: str = "", symptom: str = "") 
     return {name: text for name, text in rows.items() if text}
 
 
+def points_text(reached: float, of: float) -> str:
+    """Format the points reached and the points that are possible.
+
+    >>> points_text(1, 1), points_text(0.5, 2)
+    ('1 of 1 point', '0.5 of 2 points')
+    """
+    return f"{reached:g} of {of:g} point{'s' * (of != 1)}"
+
+
 def on_loading(exercise: Mapping[str, Any]) -> str:
     """Return what an answer printed when it was loaded, before the first test."""
     printed: str = exercise["printed"]

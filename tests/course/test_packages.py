@@ -35,7 +35,7 @@ TOLD = {
     "list": (["list", "growth"], "growth/doubled"),
     "hint": (["hint", "doubled"], "1 of 3: TODO: a question."),
     "solution": (["solution", "doubled", "--yes"], "Model answer"),
-    "grade": (["grade", "doubled"], "growth/doubled: passed, 1 of 1 points"),
+    "grade": (["grade", "doubled"], "growth/doubled: passed, 1 of 1 point"),
     "grade a folder": (["grade", "my-exercises/growth"], "1 of 1 solved"),
     "the whole": (["list"], f"of {TOTAL + 1} solved"),
 }

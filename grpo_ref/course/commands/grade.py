@@ -19,6 +19,7 @@ from grpo_ref.course.rendering.report_text import protection_text, report_text
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.files import replace_text, require_writable
 from grpo_ref.render.output import columns, plain_option
+from grpo_ref.render.sentences import points_text
 
 STDOUT = Path("-")
 
@@ -78,7 +79,7 @@ def command(
     reached, total = sum(report.points for report in reports), sum(report.of for report in reports)
     solved = sum(report.status == PASSED for report in reports)
     click.echo(
-        f"{solved} of {len(reports)} solved, {reached:g} of {total} points (seed {seed})", err=to_stderr
+        f"{solved} of {len(reports)} solved, {points_text(reached, total)} (seed {seed})", err=to_stderr
     )
     if missing := [name for name in chosen if not workbook.path(name).is_file()]:
         click.echo(_missing_files_text(workbook, missing), err=to_stderr)

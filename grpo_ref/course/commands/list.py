@@ -12,6 +12,7 @@ from grpo_ref.course.progress import Progress
 from grpo_ref.course.rendering.course_text import overview
 from grpo_ref.course.source import Exercise
 from grpo_ref.render.output import columns, plain_option
+from grpo_ref.render.sentences import points_text
 
 WIDE = 108
 """Width of the table with ids and files, in columns. A narrower table has only the names."""
@@ -57,6 +58,6 @@ def _sentences(chapter: str, exercises: list[Exercise], progress: Progress) -> I
         reached, hints = progress.points.get(exercise.id, 0.0), progress.hints.get(exercise.id, 0)
         solved = "solved" if reached >= exercise.points else "not solved"
         yield (
-            f"{exercise.id}: {solved}, {reached:g} of {exercise.points} points, {exercise.difficulty},"
+            f"{exercise.id}: {solved}, {points_text(reached, exercise.points)}, {exercise.difficulty},"
             f" {hints} of {HINTS} hints read, file {file_of(exercise.id)}."
         )

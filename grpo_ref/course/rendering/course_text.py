@@ -12,11 +12,11 @@ WIDTH, READABLE = 30, 100
 
 
 def hints_text(name: str, hints: Sequence[str], shown: int, *, plain: bool = False) -> str:
-    """Return the first hints of an exercise, and the command that shows the next one."""
+    """Return the first hints of an exercise, and the command that shows the next one or the model answer."""
     lines = [_hint(step, hint, len(hints), plain) for step, hint in enumerate(hints[:shown], start=1)]
-    if shown < len(hints):
-        lines += ["", f"more: grpo-ref hint {name}"]
-    return "\n".join([name, *lines])
+    last = f"no more hints; model answer: grpo-ref solution {name}"
+    more = f"more: grpo-ref hint {name}" if shown < len(hints) else last
+    return "\n".join([name, *lines, "", more])
 
 
 def _hint(step: int, hint: str, total: int, plain: bool) -> str:

@@ -5,7 +5,15 @@ from markdown_it import MarkdownIt
 from grpo_ref.course.classroom.class_record import Row
 from grpo_ref.course.grading.report import FAILED, NOT_STARTED, PASSED
 from grpo_ref.render.html_page import web_page
-from grpo_ref.render.sentences import in_fence, in_markdown, on_loading, rows_of, shortened, visible
+from grpo_ref.render.sentences import (
+    in_fence,
+    in_markdown,
+    on_loading,
+    points_text,
+    rows_of,
+    shortened,
+    visible,
+)
 
 FAILURES = 3
 """Number of failed tests of an exercise that are explained in full."""
@@ -40,7 +48,7 @@ def feedback_markdown(result: Row) -> str:
     """
     exercises = result["exercises"]
     solved = sum(exercise["status"] == PASSED for exercise in exercises)
-    points = f"**{result['points']:g} of {result['of']:g} points**"
+    points = f"**{points_text(result['points'], result['of'])}**"
     seed = f"The random inputs came from the seed {result['seed']}."
     parts = [
         f"# Feedback for {in_markdown(_name(result))}",
@@ -123,7 +131,7 @@ def _table(exercises: list[Row]) -> str:
 
 
 def _section(exercise: Row) -> str:
-    points = f"{exercise['points']:g} of {exercise['of']:g} points"
+    points = points_text(exercise["points"], exercise["of"])
     heading = f"### {in_markdown(exercise['id'])}: {in_markdown(exercise['title'])}"
     return f"{heading}\n\n*{exercise['status'].capitalize()}, {points}.* {exercise_markdown(exercise)}"
 

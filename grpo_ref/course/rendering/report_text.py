@@ -8,7 +8,7 @@ import click
 from grpo_ref.course.grading.report import FAILED, NOT_STARTED, PASSED, CheckResult, Report
 from grpo_ref.course.rendering.report_json import exercise_json, test_json
 from grpo_ref.render.output import UNLIMITED, columns
-from grpo_ref.render.sentences import on_loading, rows_of, shortened
+from grpo_ref.render.sentences import on_loading, points_text, rows_of, shortened
 
 COLORS = {PASSED: "green", FAILED: "red", NOT_STARTED: "yellow"}
 UNOFFICIAL = "not official: the answer ran inside the grader, without a process of its own"
@@ -26,7 +26,8 @@ def _rows(result: CheckResult, report: Report) -> dict[str, str]:
 
 
 def report_text(report: Report, *, plain: bool = False, every: bool = False) -> str:
-    """Return a whole report: every test by name with its verdict, and the first failure in full.
+    """Return a whole report: every test by name with its verdict, and the first failure in full. Failed tests
+    come first.
 
     Args:
       report: the grader's report.
@@ -36,7 +37,7 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
     lines = [_headline(report, plain)]
     failures = [result for result in report.results if not result.passed]
     lines += _indented({"printed": shortened(on_loading(exercise_json(report)))}, plain)
-    for result in report.results:
+    for result in sorted(report.results, key=lambda result: result.passed):
         lines.append(_verdict(result, plain))
         if result in (failures if every else failures[:1]):
             lines += _indented(_rows(result, report), plain)
@@ -57,7 +58,7 @@ def protection_text(reports: Sequence[Report]) -> str:
 
 def _headline(report: Report, plain: bool) -> str:
     status = report.status if plain else click.style(report.status, fg=COLORS[report.status], bold=True)
-    points = "" if report.status == NOT_STARTED else f", {report.points:g} of {report.of} points"
+    points = "" if report.status == NOT_STARTED else f", {points_text(report.points, report.of)}"
     return f"{report.problem}: {status}{points}"
 
 

@@ -26,7 +26,7 @@ def test_grade_everything(folder):
 def test_an_exercise_is_named_by_id_by_its_last_part_or_by_its_file(folder, name):
     result = run("grade", name)
     assert result.exit_code == 0
-    assert result.output.startswith("probabilities/entropy: passed, 1 of 1 points\n  PASS  ")
+    assert result.output.startswith("probabilities/entropy: passed, 1 of 1 point\n  PASS  ")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ def test_hints_are_a_ladder_and_are_remembered(folder):
         assert all(hint in output for hint in hints[:step])
         assert not any(hint in output for hint in hints[step:])
     assert facts(folder) == ["kl/k3 hints 3"]
-    assert "more: grpo-ref hint kl/k3" in run("hint", "kl/k3", "--steps", 1).output
+    first, last = (run("hint", "kl/k3", "--steps", steps).output for steps in (1, 3))
+    assert first.endswith("\n\nmore: grpo-ref hint kl/k3\n")
+    assert last.endswith("\n\nno more hints; model answer: grpo-ref solution kl/k3\n")
     assert "Did you mean 'kl/k3'?" in run("hint", "kl/k4").output
 
 

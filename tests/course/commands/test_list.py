@@ -62,7 +62,7 @@ def test_plain_text_is_sentences(folder):
     run("grade", "entropy")
     text = run("list", "probabilities", "--plain").output
     assert text.startswith("Chapter Probabilities and log-probabilities. Begin with 01_probabilities/README")
-    line = "probabilities/entropy: solved, 1 of 1 points, easy, 0 of 3 hints read, file 01_probabilities/03_e"
+    line = "probabilities/entropy: solved, 1 of 1 point, easy, 0 of 3 hints read, file 01_probabilities/03_e"
     assert f"\n{line}" in text
     assert "[" not in text
     assert run("list", "probabilities", env={"GRPO_REF_PLAIN": "1"}).output == text

@@ -52,7 +52,7 @@ def test_a_new_exercise_is_built_listed_and_graded_by_every_command(checkout):
     assert re.search(r"kl/doubled +0 of 1 pt +easy", in_checkout(checkout, "list").stdout)
     assert "kl/doubled: not started" in in_checkout(checkout, "grade", "doubled").stdout
     shutil.copy(checkout / "solutions/04_kl/08_doubled.py", checkout / "exercises/04_kl/08_doubled.py")
-    assert "kl/doubled: passed, 1 of 1 points" in in_checkout(checkout, "grade", "doubled").stdout
+    assert "kl/doubled: passed, 1 of 1 point" in in_checkout(checkout, "grade", "doubled").stdout
     proof = in_checkout(checkout, "dev", "check", "kl/doubled").stdout
     assert "only 2 wrong answers; the starter is not up to date" in proof
 

@@ -23,6 +23,17 @@ def test_all_failures_are_shown_in_full_if_asked_for(tmp_path):
     assert report_text(report, every=True).count("called   ") == failed
 
 
+def test_failed_tests_come_first(tmp_path):
+    text = RIGHT.replace('raise ValueError("rows must have two axes")', "return 0")
+    report = judge(tmp_path, text)
+    assert [result.passed for result in report.results][:3] == [True, True, False]
+    lines = click.unstyle(report_text(report)).splitlines()
+    assert lines[1] == f"  FAIL  {report.results[2].name}"
+    verdicts = [line[2:6] for line in lines if line.startswith(("  PASS", "  FAIL"))]
+    assert verdicts == sorted(verdicts)
+    assert len(verdicts) == len(report.results)
+
+
 TALKS = RIGHT.replace("return rows.mean(0)", "print('rows', rows.shape)\n    return rows.mean(0)")
 
 
