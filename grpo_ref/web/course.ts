@@ -43,6 +43,7 @@ class Page {
   private exercise!: Exercise;
   private engine: Engine | undefined;
   private isFilling = false;
+  private opened: Exercise[] = []; // not graded yet
 
   constructor(
     private readonly chapters: Chapter[],
@@ -54,6 +55,7 @@ class Page {
     place("program").onclick = () => void this.program();
     place("stop").onclick = () => void this.stop();
     place("reset").onclick = () => this.reset();
+    place("restore").onclick = () => this.restore();
     place("hint").onclick = () => this.hint();
     place("answer").onclick = () => this.answer();
     place("export").onclick = () => this.export();
@@ -61,6 +63,10 @@ class Page {
     files.onchange = async () => {
       if (files.files) await this.import(files.files);
       files.value = ""; // the same file can be chosen again
+    };
+    place("skip").onclick = () => {
+      this.editor.focus();
+      return false; // the address names the exercise
     };
     addEventListener("hashchange", () => this.show());
     this.show();
@@ -71,6 +77,8 @@ class Page {
     this.engine = await Engine.open();
     this.tell("Ready.");
     this.allow(true);
+    await this.gradeOpened();
+    await keepForLater("plots.zip");
   }
 
   tell(text: string): void {
@@ -98,13 +106,13 @@ class Page {
     place("progress").textContent =
       `${solved.length} of ${all.length} solved, ${points(solved)} of ${points(all)} points`;
     const done = work.read(exercise.id);
-    const state = done?.passed ? "passed" : done ? "begun" : "new";
+    const state = done?.passed ? "passed" : done && done.text !== begun(exercise) ? "begun" : "new";
     const link = this.links.get(exercise.id);
     if (link === undefined) return;
     link.textContent = exercise.title;
     link.className = state;
     const reached = element("span", state === "new" ? `${exercise.points}` : state, "reached");
-    if (state === "new") reached.setAttribute("aria-label", `${exercise.points} points`);
+    if (state === "new") reached.setAttribute("aria-label", counted(exercise.points, "point"));
     link.append(reached);
   }
 
@@ -118,11 +126,14 @@ class Page {
     }
     document.title = `${exercise.title} - grpo_ref`;
     place("title").textContent = exercise.title;
-    place("about").textContent = `${exercise.difficulty}, ${exercise.points} points`;
+    place("about").textContent = `${exercise.difficulty}, ${counted(exercise.points, "point")}`;
     place("statement").innerHTML = exercise.statement; // of `statements.py`
     place("results").replaceChildren();
     this.tellHints(work.read(exercise.id)?.hints ?? 0);
     place("solution").replaceChildren();
+    place("restore").hidden = work.copy(exercise.id) === undefined;
+    this.tellNext();
+    if (!place<HTMLButtonElement>("run").disabled) this.tell(""); // the verdict was on another text
     this.fill(work.read(exercise.id)?.text ?? begun(exercise));
   }
 
@@ -145,12 +156,17 @@ class Page {
   private async run(): Promise<void> {
     const exercise = this.exercise;
     await this.busy("Grading ...", async (engine, text) => {
-      const seed = Math.floor(Math.random() * SEEDS);
-      const report = await engine.grade(exercise.id, text, seed);
-      this.keep({ passed: report.status === "passed", points: report.points }, exercise);
+      const report = await this.grade(engine, exercise, text);
       if (exercise === this.exercise) this.report(report);
       else this.tell(`${exercise.title}: ${report.status}.`);
     });
+  }
+
+  /** Grade a text on inputs that nobody has seen, and store the progress. */
+  private async grade(engine: Engine, exercise: Exercise, text: string): Promise<Report> {
+    const report = await engine.grade(exercise.id, text, Math.floor(Math.random() * SEEDS));
+    this.keep({ passed: report.status === "passed", points: report.points }, exercise);
+    return report;
   }
 
   /** Run the text in the editor as a program. */
@@ -180,6 +196,7 @@ class Page {
 
   /** Enable the buttons that start something, or else the one that stops it. */
   private allow(begin: boolean): void {
+    place<HTMLInputElement>("import").disabled = !begin;
     place<HTMLButtonElement>("run").disabled = place<HTMLButtonElement>("program").disabled = !begin;
     place<HTMLButtonElement>("stop").disabled = begin;
   }
@@ -191,14 +208,42 @@ class Page {
 
   private report(report: Report): void {
     const passed = report.tests.filter((test) => test.passed).length;
-    const verdict = { passed: "Passed", failed: "Not yet", "not started": "Not started" }[report.status];
-    this.tell(`${verdict}: ${passed} of ${report.tests.length} tests, ${report.points} of ${report.of} points.`);
+    const verdict = report.status === "passed" ? "Passed" : "Not yet";
+    const counts = `${passed} of ${counted(report.tests.length, "test")}, ${report.points} of ${counted(report.of, "point")}`;
+    this.tell(report.status === "not started" ? "Not started: write your answer first." : `${verdict}: ${counts}.`);
     place("results").replaceChildren(...results(report, (line) => this.editor.goTo(line)));
+    this.tellNext();
+  }
+
+  /** After an exercise is solved, link to the next exercise that is not. */
+  private tellNext(): void {
+    if (!work.read(this.exercise.id)?.passed) return place("next").replaceChildren();
+    const all = [...this.exercises.values()];
+    const at = all.indexOf(this.exercise);
+    const next = [...all.slice(at), ...all.slice(0, at)].find(({ id }) => !work.read(id)?.passed);
+    if (next === undefined) return place("next").replaceChildren("You have solved all exercises.");
+    const link = document.createElement("a");
+    link.href = `#${next.id}`;
+    link.textContent = `Next: ${next.title}`;
+    link.onclick = () => place("title").focus(); // the statement is read first
+    place("next").replaceChildren(link);
   }
 
   private reset(): void {
-    if (!confirm("Start this exercise again? Your text will be lost.")) return;
+    if (!confirm("Start this exercise again? A copy of your text is kept.")) return;
+    this.keepCopy(this.exercise);
     work.forget(this.exercise.id);
+    this.mark(this.exercise);
+    this.show();
+  }
+
+  /** Keep a copy of the text, unless it is the starter. */
+  private keepCopy(exercise: Exercise): void {
+    if (work.read(exercise.id)?.text !== begun(exercise)) work.keepCopy(exercise.id);
+  }
+
+  private restore(): void {
+    work.restore(this.exercise.id);
     this.mark(this.exercise);
     this.show();
   }
@@ -210,8 +255,11 @@ class Page {
   }
 
   private tellHints(shown: number): void {
-    const hints = this.exercise.hints.slice(0, shown);
-    place("hints").replaceChildren(...hints.map((text) => element("li", text)));
+    const { hints } = this.exercise;
+    place("hints").replaceChildren(...hints.slice(0, shown).map((text) => element("li", text)));
+    const isLast = shown >= hints.length;
+    place("hint").textContent = isLast ? "No more hints" : `Hint ${shown + 1} of ${hints.length}`;
+    place<HTMLButtonElement>("hint").disabled = isLast;
   }
 
   private answer(): void {
@@ -225,7 +273,7 @@ class Page {
     const files = new Map<string, string>();
     for (const exercise of this.exercises.values()) {
       const done = work.read(exercise.id);
-      if (done) files.set(exercise.file, `${headOf(exercise.starter)}\n\n${done.text}`);
+      if (done && done.text !== begun(exercise)) files.set(exercise.file, `${headOf(exercise.starter)}\n\n${done.text}`);
     }
     if (files.size) exchange.offer(exchange.zipped(files), `${exchange.FOLDER}.zip`);
     this.tellMoved(`Saved: ${counted(files.size, "exercise")}.`);
@@ -236,6 +284,7 @@ class Page {
     const files = await exchange.chosen(chosen).catch((error: unknown) => String(error));
     if (typeof files === "string") return this.tellMoved(`These files cannot be read: ${files}.`);
     const changed = new Map<Exercise, string>();
+    const opened: Exercise[] = [];
     let strange = 0;
     for (const [path, file] of files) {
       const exercise = [...this.exercises.values()].find((each) => nameOf(each.file) === nameOf(path));
@@ -243,14 +292,35 @@ class Page {
       else {
         const text = codeOf(file, headOf(exercise.starter));
         if (text !== (work.read(exercise.id)?.text ?? begun(exercise))) changed.set(exercise, text);
+        if (text !== begun(exercise)) opened.push(exercise);
       }
     }
     const lost = [...changed.keys()].filter(({ id }) => work.read(id));
     const titles = lost.map(({ title }) => title).join(", ");
-    if (lost.length && !confirm(`Replace your text of these exercises: ${titles}?`)) return;
-    for (const [exercise, text] of changed) this.keep({ text, passed: false, points: 0 }, exercise);
+    if (lost.length && !confirm(`Replace your text of these exercises: ${titles}? A copy of each is kept.`)) return;
+    for (const [exercise, text] of changed) {
+      this.keepCopy(exercise);
+      this.keep({ text, passed: false, points: 0 }, exercise);
+    }
     if (changed.size) this.show();
     this.tellMoved(`Opened: ${counted(changed.size, "exercise")}. Not an exercise: ${counted(strange, "file")}.`);
+    this.opened = opened.filter(({ id }) => !work.read(id)?.passed);
+    await this.gradeOpened();
+  }
+
+  /** Grade the opened exercises: files hold texts without progress. */
+  private async gradeOpened(): Promise<void> {
+    if (!this.opened.length) return;
+    await this.busy("Grading the opened files ...", async (engine) => {
+      const all = this.opened.splice(0);
+      let solved = 0;
+      for (const [at, exercise] of all.entries()) {
+        this.tell(`Grading the opened files: ${at + 1} of ${all.length} ...`);
+        const report = await this.grade(engine, exercise, work.read(exercise.id)?.text ?? "");
+        solved += Number(report.status === "passed");
+      }
+      this.tell(`Graded: ${counted(all.length, "opened exercise")}, ${solved} solved.`);
+    });
   }
 
   private tellMoved(text: string): void {
@@ -260,6 +330,12 @@ class Page {
 
 function counted(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Let the service worker keep a file that few programs need, so that they need no network either. */
+async function keepForLater(name: string): Promise<void> {
+  if (!navigator.serviceWorker?.controller) return;
+  await fetch(name).then((response) => response.body?.cancel()).catch(() => undefined);
 }
 
 /** Return the text with which the editor starts. */

@@ -38,6 +38,10 @@ export class Editor {
     return this.view.state.doc.toString();
   }
 
+  focus(): void {
+    this.view.focus();
+  }
+
   /** Put the cursor on a line, counted from 1. */
   goTo(line: number): void {
     const { from } = this.view.state.doc.line(Math.min(line, this.view.state.doc.lines));

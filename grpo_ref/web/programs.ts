@@ -39,7 +39,10 @@ export class Programs {
   }
 
   private async library(): Promise<Uint8Array> {
-    this.plots ??= new Uint8Array(await (await fetched("plots.zip")).arrayBuffer());
+    if (this.plots) return this.plots;
+    const failed = "the plotting library is loaded from the network once, and the network failed";
+    const response = await fetched("plots.zip").catch(() => Promise.reject(new Error(failed)));
+    this.plots = new Uint8Array(await response.arrayBuffer());
     return this.plots;
   }
 }

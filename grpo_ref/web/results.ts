@@ -1,4 +1,4 @@
-/** The view of a report: the likely mistake, a row for each test, and the printed output. */
+/** The view of a report: the likely mistake, a row for each test with failed tests first, and the printed output. */
 import { element } from "./elements";
 import type { Report, Test } from "./engine";
 import type { Shown } from "./program";
@@ -12,7 +12,8 @@ const FRAME = /(?<=^  File "[^"]*", )(line (\d+))/gm;
 export function results(report: Report, goTo: (line: number) => void): HTMLElement[] {
   const told = [report.diagnosis, report.symptom].filter(Boolean).map((text) => element("p", text, "mistake"));
   const printed = report.printed ? [element("h3", "Printed"), element("pre", report.printed)] : [];
-  return [...told, ...report.tests.map((test) => row(test, goTo)), ...printed];
+  const failedFirst = [...report.tests].sort((one, other) => Number(one.passed) - Number(other.passed));
+  return [...told, ...failedFirst.map((test) => row(test, goTo)), ...printed];
 }
 
 /** Return the elements that show a program's output and figures. */

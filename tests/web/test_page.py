@@ -18,6 +18,8 @@ from grpo_ref.web import serve
 
 READY = "!document.getElementById('run').disabled"
 QUOTES = '"""'
+KEPT_FOR_LATER = "caches.match('plots.zip').then(Boolean)"
+"""The browser has the plotting library, which is loaded after everything else."""
 
 
 @pytest.fixture(scope="session")
@@ -113,6 +115,7 @@ def test_a_run_can_be_stopped(page, exercises):
 def test_work_is_kept_and_a_second_visit_needs_no_network(page, address, exercises):
     text = exercises["kl/k3"]["answer"]
     answer(page, "kl/k3", text)
+    page.wait_for_function(KEPT_FOR_LATER, timeout=MINUTE)
     address[1].shutdown()
     address[1].server_close()
     page.reload()
@@ -120,6 +123,9 @@ def test_work_is_kept_and_a_second_visit_needs_no_network(page, address, exercis
     assert page.locator("nav a[aria-current] .reached").inner_text() == "passed"
     assert "def k3" in page.inner_text(".cm-content")
     assert answer(page, "kl/k3", text)[0].startswith("Passed")
+    run_file(page, DRAWING)
+    page.wait_for_function(READY, timeout=2 * MINUTE)
+    assert page.locator("#results img").count() == 1
 
 
 def test_a_host_without_the_headers_will_do(browser, course, monkeypatch, exercises):
@@ -155,9 +161,12 @@ def test_a_verdict_is_kept_for_its_exercise_and_damage_is_survived(page, exercis
 
 def test_hints_come_one_at_a_time_and_the_answer_after_a_question(page, exercises):
     page.evaluate("location.hash = 'kl/k3'")
-    for count in (1, 2, 3, 3):
+    for count in (1, 2, 3):
+        assert page.inner_text("#hint") == f"Hint {count} of 3"
         page.click("#hint")
         assert page.locator("#hints li").count() == count
+    assert page.inner_text("#hint") == "No more hints"
+    assert page.is_disabled("#hint")
     page.reload()
     page.wait_for_function(LOADED, timeout=MINUTE)
     assert page.locator("#hints li").count() == 3
@@ -166,6 +175,62 @@ def test_hints_come_one_at_a_time_and_the_answer_after_a_question(page, exercise
     page.click("#reset")
     assert "NotImplementedError" in page.inner_text(".cm-content")
     assert "# solution" not in page.inner_text("#solution")
+    assert page.inner_text("#hint") == "Hint 1 of 3"
+
+
+def test_a_solved_exercise_leads_to_the_next_one_that_is_not(page, exercises):
+    ids = list(exercises)
+    solved, after = ids[ids.index("kl/k3") + 1 : ids.index("kl/k3") + 3]
+    answer(page, solved, exercises[solved]["answer"])
+    answer(page, "kl/k3", "def k3(a, b):\n    return 0.0\n")
+    assert page.locator("#next a").count() == 0
+    answer(page, "kl/k3", exercises["kl/k3"]["answer"])
+    page.click("#next a")
+    page.wait_for_function("name => location.hash === '#' + name", arg=after)
+    page.wait_for_function("document.getElementById('status').textContent === ''")
+    assert page.inner_text("#title") == exercises[after]["title"]
+    assert page.evaluate("document.activeElement.id") == "title"
+
+
+def test_failed_tests_come_first_and_an_untouched_starter_is_not_begun(page):
+    name = "probabilities/entropy"
+    assert answer(page, name, "def entropy(p):\n    return 0.0\n")[0].startswith("Not yet")
+    rows = page.locator("#results details").evaluate_all("rows => rows.map((row) => row.className)")
+    assert set(rows) == {"failed", "passed"}
+    assert rows == sorted(rows)  # "failed" is before "passed"
+    assert page.inner_text("#about") == "easy, 1 point"
+    page.click("#reset")
+    page.click("#run")
+    page.wait_for_function(READY, timeout=MINUTE)
+    assert page.inner_text("#status") == "Not started: write your answer first."
+    assert page.locator(f"nav a[href='#{name}'] .reached").inner_text() == "1"
+
+
+def test_a_reset_keeps_a_copy_that_can_be_restored(page, exercises):
+    answer(page, "kl/k3", exercises["kl/k3"]["answer"])
+    assert page.is_hidden("#restore")
+    page.click("#reset")
+    assert "NotImplementedError" in page.inner_text(".cm-content")
+    assert page.locator("nav a[href='#kl/k3'] .reached").inner_text() == "2"
+    page.reload()
+    page.wait_for_function(LOADED, timeout=MINUTE)
+    page.click(".cm-content")
+    page.keyboard.insert_text("# a second try\n")
+    page.click("#restore")
+    assert "np.expm1(-v)" in page.inner_text(".cm-content")
+    assert "a second try" not in page.inner_text(".cm-content")
+    assert page.locator("nav a[href='#kl/k3'] .reached").inner_text() == "passed"
+    page.click("#restore")  # the two texts were exchanged
+    assert "a second try" in page.inner_text(".cm-content")
+
+
+def test_the_first_tab_stop_leads_to_the_editor(page):
+    page.keyboard.press("Tab")
+    assert page.inner_text(":focus") == "Skip to the editor"
+    before = page.url
+    page.keyboard.press("Enter")
+    assert "cm-content" in page.evaluate("document.activeElement.className")
+    assert page.url == before
 
 
 def test_formulas_are_typeset_and_a_traceback_leads_to_its_line(page):
@@ -223,6 +288,12 @@ def test_work_goes_out_as_the_files_that_pytest_grades_and_comes_back(page, exer
     page.wait_for_function("document.getElementById('moved').textContent.startsWith('Opened: 1')")
     assert page.inner_text("#moved") == "Opened: 1 exercise. Not an exercise: 1 file."
     assert "np.expm1(-v)" in page.inner_text(".cm-content")
+    page.wait_for_function(
+        "document.getElementById('status').textContent.startsWith('Graded')", timeout=MINUTE
+    )
+    page.wait_for_function(READY)
+    assert page.inner_text("#status") == "Graded: 1 opened exercise, 1 solved."
+    assert page.locator("nav a[href='#kl/k3'] .reached").inner_text() == "passed"
     page.set_input_files("#import", [tmp_path / "notes.py", tmp_path / "notes.py"])
     page.wait_for_function("document.getElementById('moved').textContent.includes('Opened: 0')")
     (tmp_path / "spoiled.zip").write_text("no zip")
