@@ -3,7 +3,12 @@
 from . import attack as attack
 from .contents import CHAPTERS as CHAPTERS, EXERCISES as EXERCISES
 from .grading.sampled_check import own_checks as own_checks
-from .grading.grade import grade as grade, not_started as not_started, unreadable as unreadable
+from .grading.grade import (
+    grade as grade,
+    grader_failed as grader_failed,
+    not_started as not_started,
+    unreadable as unreadable,
+)
 from .grading.kill_matrix import Matrix as Matrix, kill_matrix as kill_matrix, near_misses as near_misses
 from .grading.problem import Problem as Problem
 from .grading.report import Report as Report

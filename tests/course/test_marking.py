@@ -73,3 +73,18 @@ def test_the_process_of_the_file_is_started_before_numpy_is_imported(tmp_path):
     command = [sys.executable, "-c", WATCHED, str(tmp_path)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert output.split() == ["False", "passed"]
+
+
+def test_a_fault_of_the_grader_is_a_report(tmp_path, monkeypatch):
+    def stumble(*arguments, **settings):
+        raise RecursionError("too deep")
+
+    workbook, name = Workbook(tmp_path, pytest.fail), PATIENTS[0].id
+    fill(workbook)
+    workbook.path(name).write_text("x = 1")
+    monkeypatch.setattr("grpo_ref.course.grade", stumble)
+    report = mark(workbook, name)
+    assert (report.status, report.points) == ("failed", 0.0)
+    assert report.results[0].wrong == (
+        "the grader failed (RecursionError: too deep); please report it to the course"
+    )

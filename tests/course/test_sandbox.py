@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -250,6 +251,69 @@ def test_the_network_is_out_of_reach(tmp_path, method):
     assert "OSError" in reply.kinds
 
 
+@pytest.fixture
+def listener(tmp_path):
+    """A UNIX socket in the student's own folder, as an ssh agent or Docker has one."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "socket"))
+        server.listen()
+        yield tmp_path / "socket"
+
+
+OUTSIDE = {
+    "a UNIX socket": "import socket\n    socket.socket(socket.AF_UNIX).connect({listener!r})",
+    "memory without a limit": "import os\n    os.memfd_create('x')",
+    "the server's limits": "import resource\n    resource.prlimit(1, resource.RLIMIT_NOFILE, (3, 3))",
+    "the server's priority": "import os\n    os.setpriority(os.PRIO_PROCESS, 1, 19)",
+    "the server's processors": "import os\n    os.sched_setaffinity(1, [0])",
+    "another disk": (
+        "import ctypes\n    if ctypes.CDLL(None).mount(b'tmpfs', b'.', b'tmpfs', 0, None): raise OSError"
+    ),
+    "shared memory": "import ctypes\n    if ctypes.CDLL(None).shmget(0, 100, 0o1600) == -1: raise OSError",
+}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux filters system calls")
+@pytest.mark.parametrize("attempt", OUTSIDE.values(), ids=OUTSIDE)
+def test_what_lies_outside_is_refused_and_the_next_answer_is_right(tmp_path, judged, listener, attempt):
+    path = tmp_path / "attempt.py"
+    path.write_text(f"def attempt():\n    {attempt.format(listener=str(listener))}")
+    with Sandbox(path) as sandbox:
+        assert "OSError" in sandbox.call("attempt", [], {}).kinds
+    assert judged(RIGHT).status == "passed"
+
+
+def test_many_files_do_not_fill_the_disk(tmp_path):
+    """Each is as large as a file may be; the second one is too much where a process has its own disk."""
+    path = tmp_path / "fill.py"
+    path.write_text(
+        "def fill():\n    for name in 'ab':\n"
+        "        with open(name, 'wb') as file:\n"
+        "            for _ in range(40): file.write(bytes(2**20))"
+    )
+    with Sandbox(path) as sandbox:
+        reply = sandbox.call("fill", [], {})
+        assert reply.ok == ("filling the disk" in sandbox.protection.partition("not ")[2])
+
+
+def test_folders_of_any_depth_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    path = tmp_path / "deep.py"
+    path.write_text(
+        "import os\ndef deep():\n    for _ in range(1500):\n        os.mkdir('d')\n        os.chdir('d')"
+    )
+    with Sandbox(path) as sandbox:
+        assert sandbox.call("deep", [], {}).ok
+        folder = sandbox.backend.folder
+        assert folder.is_relative_to(tmp_path)
+    assert not folder.exists()
+
+
+def test_without_a_disk_of_its_own_too(confined_by, tmp_path, monkeypatch):
+    confined_by("\nown_disk = lambda folder: False\n")
+    test_folders_of_any_depth_are_removed(tmp_path, monkeypatch)
+
+
 def test_one_answer_leaves_nothing_to_the_next(tmp_path):
     """Both come from the same process that has imported NumPy."""
     first, second = tmp_path / "first.py", tmp_path / "second.py"
@@ -335,14 +399,15 @@ def test_python_is_in_reach_though_modules_are_searched_around_it(tmp_path, monk
 @pytest.fixture
 def unprotected(confined_by):
     """A system on which both mechanisms are missing."""
-    confined_by("\nset_apart = lambda: False\n_version = lambda: 0\n")
+    confined_by("\nset_apart = filter_calls = lambda: False\n_version = lambda: 0\n")
 
 
 def test_a_system_without_any_protection_says_so_and_grades(unprotected, judged):
     report = judged(RIGHT)
     assert report.status == "passed"
     assert report.protection == (
-        "limited in time and memory, not kept from other files, the network and other processes"
+        "limited in time and memory, not kept from other files, the network, UNIX sockets, other processes"
+        " and filling the disk"
     )
 
 

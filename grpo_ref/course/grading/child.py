@@ -110,12 +110,14 @@ def _answer(settings: dict[str, Any], requests: Any, replies: Any) -> None:
     life = json.loads(requests.readline())
     wire, guest = (_load(f"_{name}", settings[name]) for name in ("wire", "guest"))
     confine = sys.modules["_confine"]
+    disk = settings["apart"] and confine.own_disk(life["work"])
     os.chdir(life["work"])
     os.environ.update(dict.fromkeys(("HOME", "TMPDIR"), life["work"]))
-    confine.limit(life["memory"])
+    filtered = confine.limit(life["memory"])
     readable = [str(Path(life["submission"]).parent), *map(os.path.realpath, settings["libraries"])]
     version = confine.shut_in([*settings["path"], *readable], life["work"], settings["hidden"])
-    _reply(replies, json.dumps(confine.sentence(version, settings["apart"])))
+    protection = confine.sentence(version, apart=settings["apart"], filtered=filtered, disk=disk)
+    _reply(replies, json.dumps(protection))
     submission, source = life["submission"], json.loads(requests.readline())
     _reply(replies, guest.load(wire, submission, source.encode("latin-1")))
     for line in requests:

@@ -2,9 +2,10 @@
 
 Three mechanisms of Linux are used if they are present; none of them has to be installed or run as root.
 Landlock (since Linux 5.13) refuses access to files, TCP and signals. Namespaces hide the network and all
-other processes. A filter of system calls refuses to start further processes. Without these mechanisms, as on
-macOS, only the limits on time and memory remain. The student's process reads this file too, so it imports
-nothing but the standard library.
+other processes, and give the process a small disk of its own. A filter of system calls refuses to start
+further processes, to open sockets, to use memory that the memory limit does not count, and to change other
+processes. Without these mechanisms, as on macOS, only the limits on time and memory remain. The student's
+process reads this file too, so it imports nothing but the standard library.
 """
 
 import contextlib
@@ -40,13 +41,42 @@ a result.
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
 """Offsets of these words in the record of a system call, in bytes."""
 CLONE3, A_THREAD, OTHER_NUMBERING = 435, 0x10000, 0x40000000
-CALLS = {"x86_64": (0xC000003E, 56, (57, 58)), "aarch64": (0xC00000B7, 220, ())}
-"""Machine -> its architecture code, the number of `clone`, and the numbers of `fork` and `vfork`."""
+CALLS = {"x86_64": (0xC000003E, 56, 302, (57, 58)), "aarch64": (0xC00000B7, 220, 261, ())}
+"""Machine -> its architecture code, and the numbers of `clone`, of `prlimit64`, and of `fork` and `vfork`."""
+REFUSED = {
+    "x86_64": (
+        *(41, 29, 64, 68, 240, 319),  # socket, shmget, semget, msgget, mq_open, memfd_create
+        *(101, 310, 311, 256, 279),  # ptrace, process_vm_readv and _writev, migrate_pages, move_pages
+        *(141, 142, 144, 203, 314, 251),  # setpriority, four to set the scheduling, ioprio_set
+        *(155, 161, 165, 166, 272, 308),  # pivot_root, chroot, mount, umount2, unshare, setns
+        *(248, 249, 250, 298, 321, 323),  # add_key, request_key, keyctl, perf_event_open, bpf, userfaultfd
+    ),
+    "aarch64": (
+        *(198, 194, 190, 186, 180, 279),
+        *(117, 270, 271, 238, 239),
+        *(140, 118, 119, 122, 274, 30),
+        *(41, 51, 40, 39, 97, 268),
+        *(217, 218, 219, 241, 280, 282),
+    ),
+}
+"""Machine -> numbers of system calls that reach other programs, or memory and settings that outlive or escape
+the limits of the process. The order is the same for both machines.
+"""
+REFUSED_EVERYWHERE = (
+    *(425, 447),  # io_uring_setup, whose operations no filter sees; memfd_secret
+    *(434, 438, 440, 448),  # pidfd_open, pidfd_getfd, process_madvise, process_mrelease
+    *(428, 429, 430, 431, 432, 442),  # open_tree, move_mount, fsopen, fsconfig, fsmount, mount_setattr
+)
+"""Numbers of more such system calls, equal on every machine."""
 Instruction = tuple[int, int, int, int]
 """Code, number of instructions to skip if a comparison is true, number to skip if it is false, operand."""
 NEW_USER, NEW_PROCESSES, NEW_NETWORK, NEW_IPC = 0x10000000, 0x20000000, 0x40000000, 0x08000000
+NEW_MOUNTS, NO_SET_USER, NO_DEVICES = 0x00020000, 0x2, 0x4
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 LARGEST_FILE = 64 * 1024**2
+"""Largest size of a file that a student's code writes, and of all its files if it has its own disk."""
+MOST_FILES = 10_000
+"""Largest number of files on this disk."""
 
 
 def set_apart() -> bool:
@@ -75,33 +105,58 @@ def end_with_parent() -> None:
         _libc().prctl(DEATH_SIGNAL, KILL, 0, 0, 0)
 
 
-def limit(memory: int) -> None:
-    """Limit the memory and the size of written files, and forbid core dumps and further processes."""
+def own_disk(folder: str) -> bool:
+    """Put a small disk in memory in the place of a folder, for this process only. Return whether it worked.
+
+    Needs the namespaces of `set_apart`. The disk vanishes with the process, however many files are on it.
+    """
+    options = f"size={LARGEST_FILE},nr_inodes={MOST_FILES},mode=700".encode()
+    libc, flags = _libc(), ctypes.c_ulong(NO_SET_USER | NO_DEVICES)
+    if libc.unshare(NEW_MOUNTS) != 0:
+        return False
+    return bool(libc.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", flags, options) == 0)
+
+
+def limit(memory: int) -> bool:
+    """Limit the memory and the size of written files, and forbid core dumps and further processes.
+
+    Return whether the filter of system calls is active.
+    """
     limits = {"AS": memory, "FSIZE": LARGEST_FILE, "CORE": 0}
-    if not forbid_children():
+    is_filtered = filter_calls()
+    if not is_filtered:
         limits["NPROC"] = 0
     for name, most in limits.items():
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+    return is_filtered
 
 
-def forbid_children() -> bool:
-    """Refuse to start further processes (threads are allowed). Return whether the system supports it.
+def filter_calls() -> bool:
+    """Refuse system calls that start processes (threads are allowed) or reach other programs.
 
     RLIMIT_NPROC is not enough: it does not apply to root, and containers often grade as root. A file that
-    forks in an endless loop would then keep the machine so busy that ending it takes long.
+    forks in an endless loop would then keep the machine so busy that ending it takes long. Landlock is not
+    enough either: it does not know UNIX sockets, which lead to Docker or an ssh agent.
+
+    Returns:
+      Whether the system supports such a filter.
     """
     if not sys.platform.startswith("linux") or os.uname().machine not in CALLS:
         return False
-    mark, clone, forks = CALLS[os.uname().machine]
-    refuse, unknown = ERROR | errno.EAGAIN, ERROR | errno.ENOSYS
+    mark, clone, limits, forks = CALLS[os.uname().machine]
+    again, unknown, refuse = (ERROR | number for number in (errno.EAGAIN, errno.ENOSYS, errno.EPERM))
     filters = [
         _unless(ARCHITECTURE, EQUAL, mark, refuse),
         _if(NUMBER, AT_LEAST, OTHER_NUMBERING, refuse),
-        *(_if(NUMBER, EQUAL, number, refuse) for number in forks),
+        *(_if(NUMBER, EQUAL, number, again) for number in forks),
         _if(NUMBER, EQUAL, CLONE3, unknown),  # its flags cannot be seen here; a library then takes clone
+        *(_if(NUMBER, EQUAL, number, refuse) for number in REFUSED[os.uname().machine]),
+        *(_if(NUMBER, EQUAL, number, refuse) for number in REFUSED_EVERYWHERE),
         [(LOAD, 0, 0, NUMBER), (EQUAL, 0, 3, clone)],
-        _unless(FIRST_ARGUMENT, ANY_BIT, A_THREAD, refuse),
+        _unless(FIRST_ARGUMENT, ANY_BIT, A_THREAD, again),
+        [(LOAD, 0, 0, NUMBER), (EQUAL, 0, 3, limits)],
+        _unless(FIRST_ARGUMENT, EQUAL, 0, refuse),  # the limits of another process
         [(RETURN, 0, 0, ALLOW)],
     ]
     instructions = [instruction for part in filters for instruction in part]
@@ -141,20 +196,24 @@ def shut_in(readable: Iterable[str], writable: str, hidden: Iterable[str]) -> in
     return 0 if refused else version
 
 
-def sentence(version: int, apart: bool) -> str:
+def sentence(version: int, *, apart: bool, filtered: bool, disk: bool) -> str:
     """Describe what a process was kept from and what not.
 
     Args:
       version: version of Landlock, 0 if it is missing.
       apart: whether the process was in namespaces of its own.
+      filtered: whether the filter of system calls was active.
+      disk: whether the process had a small disk of its own.
 
-    >>> sentence(0, True)
-    'kept from the network and other processes, not from other files'
+    >>> sentence(0, apart=True, filtered=True, disk=False)
+    'kept from the network, UNIX sockets and other processes, not from other files and filling the disk'
     """
     guarded = {
         "other files": version > 0,
-        "the network": apart or version >= SINCE_NETWORK,
+        "the network": apart or filtered or version >= SINCE_NETWORK,
+        "UNIX sockets": filtered,
         "other processes": apart or version >= SINCE_SIGNALS,
+        "filling the disk": disk,
     }
     kept = [name for name, holds in guarded.items() if holds]
     free = [name for name, holds in guarded.items() if not holds]

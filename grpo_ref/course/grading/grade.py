@@ -79,6 +79,13 @@ def not_started(problem: Problem, seed: int) -> Report:
     return Report(problem.id, problem.title, NOT_STARTED, (), 0.0, problem.points, seed=seed)
 
 
+def grader_failed(problem: Problem, error: Exception, seed: int) -> Report:
+    """Return the report on a file for which the grader itself failed."""
+    wrong = f"the grader failed ({type(error).__name__}: {error}); please report it to the course"
+    result = CheckResult("The file can be graded", False, wrong=wrong, raised=True)
+    return Report(problem.id, problem.title, FAILED, (result,), 0.0, problem.points, seed=seed)
+
+
 def unreadable(problem: Problem, error: OSError, seed: int) -> Report:
     """Return the report on a file that could not be read."""
     reply = Reply(False, kinds=(type(error).__name__,), message=error.strerror or str(error))

@@ -7,10 +7,10 @@ reaches neither the network nor other processes. The report states how far this 
 sandbox for a student's own work; to grade strangers there is WebAssembly.
 """
 
+import contextlib
 import json
 import os
 import selectors
-import shutil
 import signal
 import tempfile
 import time
@@ -20,6 +20,7 @@ from pathlib import Path
 from grpo_ref.course.grading import fork_server
 from grpo_ref.course.grading.limits import Limits
 from grpo_ref.course.grading.sandbox_interface import DIED, FLOOD, OUTPUT_LIMIT, TIMED_OUT, TOO_MUCH, Answer
+from grpo_ref.files import remove_folder
 
 CHUNK = 1 << 16
 
@@ -91,7 +92,8 @@ class Process:
         if self.server is not None:
             fork_server.give_back(self.server)
         if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                remove_folder(self.folder)
 
     def _settings(self) -> bytes:
         """Return the first line that the process reads."""
