@@ -10,6 +10,7 @@ from typing import Any
 
 from grpo_ref.course.classroom import COLUMNS, Pile
 from grpo_ref.course.classroom.class_record import Row
+from grpo_ref.course.classroom.submitters import EARLIEST, LATEST
 from grpo_ref.course.contents import EXERCISES
 
 SUBMITTED = "submitted"
@@ -66,7 +67,7 @@ def submitted_of(row: Mapping[str, Any]) -> datetime | None:
     """Return when the student of a row submitted, or None if the roster does not say.
 
     Raises:
-      ValueError: if the cell is not a time with its offset from UTC.
+      ValueError: if the cell is not a time with its offset from UTC, or is far from the present.
 
     >>> submitted_of({"submitted": "2027-03-01T23:59:00+01:00"}).hour
     23
@@ -79,7 +80,7 @@ def submitted_of(row: Mapping[str, Any]) -> datetime | None:
         time = datetime.fromisoformat(text)
     except ValueError as error:
         raise ValueError(expected) from error
-    if time.tzinfo is None:
+    if time.tzinfo is None or not EARLIEST < time.year < LATEST:
         raise ValueError(expected)
     return time
 

@@ -27,7 +27,13 @@ STDOUT = Path("-")
 @click.command("grade", epilog="Example:  grpo-ref grade objective/grpo_objective --json report.json")
 @exercises_argument
 @folder_option
-@click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Seed of the random inputs.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=DEFAULT_SEED,
+    show_default=True,
+    help="Seed of the random inputs.",
+)
 @click.option(
     "--json",
     "json_path",

@@ -28,6 +28,7 @@ def test_the_separator_is_seen_in_the_heading(tmp_path, separator):
         ("id\nanna\nAnna\n", "line 3: Anna occurs twice"),
         ("id,name\n,x\n", "line 2: expected a cell for each column"),
         ("id\nanna,too,many\n", "line 2: expected a cell for each column"),
+        ("id,submitted\na,0001-01-01T00:00:00+10:00\n", "line 2: submitted: expected a time with its offset"),
         ("name,sec\n", "expected a heading and a row for each student"),
         ("", "expected a heading and a row for each student"),
         ('name,sec\n\n"anna","a\nb"\nanna,c\n', "line 5: anna occurs twice"),

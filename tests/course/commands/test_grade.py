@@ -176,3 +176,7 @@ def test_a_report_has_room_in_sixty_columns(folder, monkeypatch):
     text = run("grade", "group_normalized", "entropy", "--all").output
     assert "\n        called   " in text
     assert max(map(len, text.splitlines())) <= 60
+
+
+def test_a_seed_is_not_negative(folder):
+    assert run("grade", "entropy", "--seed", -1).exit_code == 2
