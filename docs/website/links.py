@@ -1,7 +1,8 @@
 """Turn the links between the files of the project into links between the pages of the site.
 
-A link to a page leads to that page. A link to another file or folder leads to its page of source. Pictures
-are copied. A link that is not a path of the project stays as it is.
+A link to a page leads to that page. A link to an exercise opens the exercise in the course in the browser, if
+the course is part of the site. A link to another file or folder leads to its page of source. Pictures are
+copied. A link that is not a path of the project stays as it is.
 """
 
 import re
@@ -9,19 +10,33 @@ import shutil
 from os.path import relpath
 from pathlib import Path
 
+from grpo_ref.course.contents import OURS
+from grpo_ref.course.layout import file_of
 from website.tree import EXPERIMENTS, PAGES, ROOT, SOURCES
 
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 CODE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
+EXERCISES = {f"exercises/{file_of(each).as_posix()}": each for each in OURS.ids}
+"""Path of an exercise's file -> id of the exercise."""
+COURSE = "course/index.html"
+"""Page of the site in which the exercises are solved."""
 LINKED = "linked.txt"
 """File among the sources that lists the files and folders that need a page of source."""
 
 
 class Links:
-    """Rewrites the links of pages, and records which files and folders they lead to."""
+    """Rewrites the links of pages, and records which files, folders and exercises they lead to.
 
-    def __init__(self) -> None:
+    Attributes:
+      has_course: whether the site contains the course in the browser.
+      linked: files and folders that need a page of source.
+      pages_on: id of an exercise -> the pages that link to it.
+    """
+
+    def __init__(self, *, has_course: bool = False) -> None:
+        self.has_course = has_course
         self.linked: set[str] = set()
+        self.pages_on: dict[str, set[str]] = {}
 
     def rewritten(self, text: str, *, path: str, page: str) -> str:
         """Return the text of a page with its links rewritten.
@@ -53,6 +68,9 @@ class Links:
             return "project:" + _from(page, f"experiments/{anchor[1:]}.md")
         if place in PAGES:
             return "project:" + _from(page, f"{PAGES[place]}{Path(place).suffix}") + anchor
+        if self.has_course and place in EXERCISES:
+            self.pages_on.setdefault(EXERCISES[place], set()).add(page)
+            return f"course:{_from(page, COURSE)}#{EXERCISES[place]}"
         if place.endswith(".png"):
             return _from(page, _copied(place))
         self.linked.add(place)

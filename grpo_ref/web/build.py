@@ -3,10 +3,10 @@
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
 from grpo_ref.course.grading import wasm
@@ -45,11 +45,19 @@ class NotBuilt(RuntimeError):
     """The programs for the browser have not been built."""
 
 
-def write(folder: Path) -> None:
+class Link(NamedTuple):
+    """A link to a page that explains an exercise: its title, and its address seen from the course."""
+
+    title: str
+    address: str
+
+
+def write(folder: Path, read_more: Mapping[str, Sequence[Link]] | None = None) -> None:
     """Write all files of the course.
 
     Args:
       folder: path of the folder; it is created if it does not exist.
+      read_more: id of an exercise -> links to pages that explain it; by default none.
 
     Raises:
       NotBuilt: in a checkout in which `make page` has not been run.
@@ -67,20 +75,29 @@ def write(folder: Path) -> None:
     _write(folder / "grpo_ref.json.gz", _packed(_json(dict(package_files()))))
     _write(folder / "plots.zip", plots_zip())
     loaded = sum(path.stat().st_size for path in folder.iterdir() if path.name not in LATER)
-    _write(folder / "course.json", _json({"chapters": chapters(), "megabytes": round(loaded / 1e6)}))
+    _write(folder / "course.json", _json({"chapters": chapters(read_more), "megabytes": round(loaded / 1e6)}))
     offline = folder / "offline.js"
     _write(offline, offline.read_bytes().replace(VERSION, _checksum(folder)))
 
 
-def chapters() -> list[dict[str, Any]]:
-    """Return the chapters with their exercises, in the form that the page shows."""
+def chapters(read_more: Mapping[str, Sequence[Link]] | None = None) -> list[dict[str, Any]]:
+    """Return the chapters with their exercises, in the form that the page shows.
+
+    Args:
+      read_more: as in `write`.
+    """
+    links = read_more or {}
     return [
-        {"id": chapter, "title": title, "exercises": [_exercise(each.id) for each in exercises_in(chapter)]}
+        {
+            "id": chapter,
+            "title": title,
+            "exercises": [_exercise(each.id, links.get(each.id, ())) for each in exercises_in(chapter)],
+        }
         for chapter, title in CHAPTERS.items()
     ]
 
 
-def _exercise(name: str) -> dict[str, Any]:
+def _exercise(name: str, links: Sequence[Link]) -> dict[str, Any]:
     problem, listed = PROBLEMS[name], EXERCISES[name]
     return {
         "id": name,
@@ -89,6 +106,7 @@ def _exercise(name: str) -> dict[str, Any]:
         "difficulty": listed.difficulty,
         "points": listed.points,
         "statement": statement_html(problem),
+        "readMore": [link._asdict() for link in links],
         "starter": starter_of(name),
         "hints": list(hints_of(name)),
         "answer": readable(model_answer(name)),

@@ -14,6 +14,7 @@ interface Exercise {
   difficulty: string;
   points: number;
   statement: string;
+  readMore: { title: string; address: string }[]; // pages of the site, if the course is a part of it
   starter: string;
   hints: string[];
   answer: string;
@@ -128,6 +129,7 @@ class Page {
     place("title").textContent = exercise.title;
     place("about").textContent = `${exercise.difficulty}, ${counted(exercise.points, "point")}`;
     place("statement").innerHTML = exercise.statement; // of `statements.py`
+    place("read-more").replaceChildren(...readMore(exercise));
     place("results").replaceChildren();
     this.tellHints(work.read(exercise.id)?.hints ?? 0);
     place("solution").replaceChildren();
@@ -222,9 +224,7 @@ class Page {
     const at = all.indexOf(this.exercise);
     const next = [...all.slice(at), ...all.slice(0, at)].find(({ id }) => !work.read(id)?.passed);
     if (next === undefined) return place("next").replaceChildren("You have solved all exercises.");
-    const link = document.createElement("a");
-    link.href = `#${next.id}`;
-    link.textContent = `Next: ${next.title}`;
+    const link = linked(`Next: ${next.title}`, `#${next.id}`);
     link.onclick = () => place("title").focus(); // the statement is read first
     place("next").replaceChildren(link);
   }
@@ -336,6 +336,19 @@ function counted(number: number, noun: string): string {
 async function keepForLater(name: string): Promise<void> {
   if (!navigator.serviceWorker?.controller) return;
   await fetch(name).then((response) => response.body?.cancel()).catch(() => undefined);
+}
+
+/** Return links to the pages that explain an exercise, with commas between them. */
+function readMore({ readMore }: Exercise): (Node | string)[] {
+  const links = readMore.flatMap(({ title, address }) => [", ", linked(title, address)]);
+  return links.length ? ["Read more: ", ...links.slice(1)] : [];
+}
+
+function linked(text: string, address: string): HTMLAnchorElement {
+  const link = document.createElement("a");
+  link.href = address;
+  link.textContent = text;
+  return link;
 }
 
 /** Return the text with which the editor starts. */

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from grpo_ref.course.contents import EXERCISES
+
 LOADING = {
     "script": ("src",),
     "img": ("src", "srcset"),
@@ -74,4 +76,6 @@ def _leads_nowhere(file: Path, target: str, pages: dict[Path, Page]) -> bool:
     if not found.is_file():
         return True
     anchor = unquote(parts.fragment)
+    if found.parts[-2:] == ("course", "index.html"):
+        return bool(anchor) and anchor not in EXERCISES
     return bool(anchor) and found in pages and anchor not in pages[found].anchors

@@ -26,7 +26,7 @@ def course(tmp_path_factory):
     if MISSING:
         pytest.skip(f"the page in a browser needs {', '.join(MISSING)}")
     folder = tmp_path_factory.mktemp("course")
-    build.write(folder)
+    build.write(folder, {"kl/k3": [build.Link("The k3 estimator", "../k3.html")]})
     return folder
 
 

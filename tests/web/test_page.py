@@ -224,6 +224,15 @@ def test_a_reset_keeps_a_copy_that_can_be_restored(page, exercises):
     assert "a second try" in page.inner_text(".cm-content")
 
 
+def test_an_exercise_links_to_the_pages_that_explain_it(page):
+    page.evaluate("location.hash = 'kl/k3'")
+    page.wait_for_function("document.title.startsWith('A KL from one token')")
+    assert page.inner_text("#read-more") == "Read more: The k3 estimator"
+    assert page.get_attribute("#read-more a", "href") == "../k3.html"
+    page.evaluate("location.hash = 'kl/k3_slope'")
+    page.wait_for_function("document.getElementById('read-more').textContent === ''")
+
+
 def test_the_first_tab_stop_leads_to_the_editor(page):
     page.keyboard.press("Tab")
     assert page.inner_text(":focus") == "Skip to the editor"
