@@ -62,6 +62,9 @@ STEPS = (
     "global_step/max_steps",
     "_step",
     "Step",
+    "system/step",
+    "system/global_step",
+    "progress/batch",
 )
 """Names of the step in a record, the first that is present counts."""
 STEP_IN_DICTIONARY = re.compile(rf"""['"](?:{"|".join(STEPS)})['"]: ?['"]?(\d{{1,15}})\b""")

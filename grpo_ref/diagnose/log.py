@@ -18,8 +18,11 @@ METRICS = Path(__file__).with_name("metrics.toml")
 OF_EVALUATION = re.compile(r"(eval|val|test)([_/-].*|)|.*/val[_/-].*")
 SUMMARY = "train_runtime"
 """A metric of the row that the Hugging Face trainer writes at the end of a run."""
-FINE_TUNING = "mean_token_accuracy"
-"""A metric of TRL's SFTTrainer. Notebooks often fine-tune before they train with GRPO, and print both logs."""
+OTHER_TRAINING = ("mean_token_accuracy", "train_mean_nll", "teacher_kl")
+"""Metrics of TRL's SFTTrainer and of the Tinker cookbook's fine-tuning and distillation, which have no reward to learn.
+
+Notebooks often fine-tune before they train with GRPO, and print both logs.
+"""
 MOST_NAMES = 10_000
 """Largest number of names of metrics of a log."""
 MOST_READ = 2_000
@@ -49,7 +52,7 @@ class Names:
       trainer: name of the trainer, a key of `metrics.toml`.
       title: its name in sentences.
       tells: metrics that only this trainer logs.
-      plain: name -> quantity, with a minus sign if the trainer logs it with the other sign.
+      plain: name -> quantity, with a minus sign if the trainer logs it with the other sign, "1-" if it logs the rest to 1.
       patterns: patterns of names, each with its quantity. A group `name` in a pattern is the name of a reward function.
       over: quantity -> over what this trainer takes it, if not as the definition says.
       decimals: number of decimals in its console; None if they vary.
@@ -71,7 +74,7 @@ class Names:
     def quantity(self, metric: str) -> str | None:
         """Return the quantity of a metric, "component.mean/NAME" for a reward function; None if it is unknown.
 
-        A minus sign before it means that the trainer logs the quantity with the other sign.
+        A minus sign before it means that the trainer logs the quantity with the other sign, "1-" that it logs the rest to 1.
         """
         if metric in self.plain:
             return self.plain[metric]
@@ -170,12 +173,34 @@ def _names(trainer: str, table: Mapping[str, Any], data: Mapping[str, Any]) -> N
         frozenset(table["tells"]),
         {name: quantity for name, quantity in metrics.items() if name not in patterns},
         tuple((re.compile(name), quantity) for name, quantity in patterns.items()),
-        {each["quantity"]: each["over"] for each in given.values() if not isinstance(each, str)},
+        {_read(each["quantity"])[0]: each["over"] for each in given.values() if not isinstance(each, str)},
         table.get("decimals"),
         table.get("base", ""),
         table.get("since", {}),
         table.get("until", {}),
     )
+
+
+def _read(quantity: str, value: float = 0.0) -> tuple[str, float]:
+    """Return the name of a quantity without its sign, and its value, given the number that a trainer logs."""
+    if quantity.startswith("1-"):
+        return quantity.removeprefix("1-"), 1.0 - value
+    return quantity.removeprefix("-"), -value if quantity.startswith("-") else value
+
+
+@cache
+def _names_with_underscores() -> Mapping[str, str]:
+    """Return the names that verl's metrics get where a slash cannot be in a name, each with verl's own name."""
+    return {name.replace("/", "_"): name for name in (*trainers()["verl"].plain, *STEPS) if "/" in name}
+
+
+def _with_slashes(record: Mapping[str, float]) -> Mapping[str, float]:
+    """Return a record with verl's own names, if several of its names are verl's with underscores in place of slashes."""
+    own = _names_with_underscores()
+    renamed = {own[name] for name in own.keys() & record.keys()}
+    if len(renamed) < 3 or not renamed & trainers()["verl"].tells:
+        return record
+    return {own.get(name, name): value for name, value in record.items()}
 
 
 @lru_cache(MOST_NAMES)
@@ -236,8 +261,8 @@ def releases_of(trainer: str, metrics: Iterable[str]) -> str:
 def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     """Return the log of records as a trainer wrote them, with its own names.
 
-    Rows of an evaluation or of supervised fine-tuning, and the summary at the end of a run, are skipped. Records with the
-    same step are joined. If a step is repeated, as after a restart, the last values count.
+    Rows of an evaluation, of fine-tuning or of distillation, and the summary at the end of a run, are skipped. Records with
+    the same step are joined. If a step is repeated, as after a restart, the last values count.
 
     The records are read one by one, and only metrics that some trainer logs are kept. Of a very long log, a part of the
     steps is kept, spread evenly.
@@ -260,7 +285,7 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     def is_kept(step: int | None, number: int) -> bool:
         return number % every == 0 if step is None else place(step) < 1.0 / every
 
-    for number, record in enumerate(records):
+    for number, record in enumerate(map(_with_slashes, records)):
         if not record or _is_no_step_of_training(record):
             continue
         for name in record:
@@ -282,11 +307,11 @@ def log_of(records: Iterable[Mapping[str, float]], trainer: str = "") -> Log:
     counted = 0
     replaced: set[int] = set()  # steps that occur again with other numbers
     for step, _, record in kept:
-        values = {
-            quantity.removeprefix("-"): -value if quantity.startswith("-") else value
+        values = dict(
+            _read(quantity, value)
             for name, value in record.items()
             if (quantity := quantity_of.get(name)) is not None
-        }
+        )
         if values:
             counted += 1
             number = counted if step is None else step
@@ -352,10 +377,10 @@ def rounding(rows: Iterable[Mapping[str, float]], decimals: int | None) -> float
 
 
 def _is_no_step_of_training(record: Mapping[str, float]) -> bool:
-    """Return true for a row of an evaluation or of supervised fine-tuning, or the summary of a run."""
+    """Return true for a row of an evaluation, of fine-tuning or of distillation, or the summary of a run."""
     metrics = [name for name in record if name not in (*STEPS, "epoch")]
     return (
         SUMMARY in record
-        or (FINE_TUNING in record and "reward" not in record)
+        or (any(name in record for name in OTHER_TRAINING) and "reward" not in record)
         or (bool(metrics) and all(OF_EVALUATION.fullmatch(name) for name in metrics))
     )

@@ -629,12 +629,15 @@ def _relative_score(log: Log) -> Column:
 
 
 def _is_solved(log: Log, facts: Facts) -> bool:
-    """Return true if the rewards of 0 and 1 are nearly all 1 at the end, or the score is near its largest value."""
+    """Return true if the rewards of 0 and 1 are nearly all 1 at the end, or the score is near its largest value.
+
+    If the share of groups with equal and high rewards is logged, it counts instead of the score.
+    """
     names = [name for name in log.components if (facts.weights or {}).get(name, 1.0) != 0.0]
     if names and set(names) <= facts.binary:
         columns = [log.column(f"component.mean/{name}") for name in names]
     else:
-        columns = [_relative_score(log)]
+        columns = [log.column("good_share") or _relative_score(log)]
     return all(len(column) >= 3 and _ends(column)[1] > SOLVED for column in columns)
 
 

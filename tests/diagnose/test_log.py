@@ -5,10 +5,14 @@ import pytest
 from grpo_ref.diagnose.log import log_of, quantities, releases_of, trainer_of, trainers
 
 
+RELATED = ({"trl", "ms_swift"}, {"verl", "roll"})
+"""Trainers of which one has names of the other, and more names of its own."""
+
+
 def test_every_metric_has_a_quantity_with_a_meaning():
     for names in trainers().values():
         for quantity in [*names.plain.values(), *(each for _, each in names.patterns)]:
-            assert quantities()[quantity.removeprefix("-")].about.endswith(".")
+            assert quantities()[quantity.removeprefix("1").removeprefix("-")].about.endswith(".")
 
 
 def test_no_other_trainer_logs_the_names_that_tell_a_trainer():
@@ -17,7 +21,7 @@ def test_no_other_trainer_logs_the_names_that_tell_a_trainer():
             others = [
                 other
                 for other, each in trainers().items()
-                if each.quantity(metric) and other != trainer and {trainer, other} != {"trl", "ms_swift"}
+                if each.quantity(metric) and other != trainer and {trainer, other} not in RELATED
             ]
             assert not others, metric
 
@@ -46,6 +50,13 @@ def test_no_other_trainer_logs_the_names_that_tell_a_trainer():
         ("rlinf", "actor/training/actor/approx_kl", "old_kl"),
         ("rlinf", "train/actor/approx_kl", "old_kl"),
         ("rlinf", "train/actor/total_loss", None),
+        ("verl", "actor/lr", "learning_rate"),
+        ("roll", "actor/policykl@sum", "-old_kl"),
+        ("roll", "actor/kl_loss@sum", None),
+        ("roll", "tokens/response_length/max", "length.max"),
+        ("roll", "token/response_length/max", "length.max"),
+        ("tinker", "env/all/by_group/frac_mixed", "1-dead_share"),
+        ("tinker", "optim/kl_sample_train_v2", None),
     ],
 )
 def test_a_metric_is_looked_up(trainer, metric, quantity):
@@ -69,6 +80,9 @@ def test_the_trainer_is_found_from_the_names():
     assert trainer_of(["reward/avg_raw_reward", "policy/final_loss"]) == "skyrl"
     assert trainer_of(["ppo_actor/task_reward/avg", "timeperf/rollout"]) == "areal"
     assert trainer_of(["train/actor/policy_loss", "rollout/rewards", "env/reward"]) == "rlinf"
+    assert trainer_of(["progress/done_frac", "optim/lr", "reward/total"]) == "tinker"
+    roll = ["actor/pg_loss@sum", "actor/approxkl@sum", "critic/score/mean", "critic/advantages/mean"]
+    assert trainer_of([*roll, "actor/policykl@sum", "token/response_length/mean"]) == "roll"
     assert trainer_of(["loss"]) == ""
 
 
@@ -127,6 +141,47 @@ def test_an_unknown_metric_is_listed_and_not_guessed():
 def test_a_quantity_is_read_with_its_sign():
     log = log_of([{"ppo_actor/update/approx_kl/avg": -0.25, "ppo_actor/task_reward/avg": 0.5}])
     assert dict(log.rows[0].values) == {"old_kl": 0.25, "score.mean": 0.5}
+    log = log_of([{"step": 3, "env/all/by_group/frac_mixed": 0.25, "env/all/reward/total": 0.5}])
+    assert dict(log.rows[0].values) == {"dead_share": 0.75, "reward": 0.5}
+
+
+def test_names_of_verl_with_underscores_are_those_of_verl():
+    log = log_of(
+        [
+            {
+                "training_global_step": 7.0,
+                "critic_score_mean": 0.5,
+                "critic_advantages_mean": 0.1,
+                "actor_lr": 1e-6,
+                "response_length_non_aborted_mean": 20.0,
+                "group_size_mean": 8.0,
+            }
+        ]
+    )
+    assert (log.trainer, log.releases, dict(log.unknown)) == ("verl", "0.6 or later", {"group_size_mean": 1})
+    assert [(row.step, dict(row.values)) for row in log.rows] == [
+        (7, {"score.mean": 0.5, "advantage.mean": 0.1, "learning_rate": 1e-6, "present_length.mean": 20.0})
+    ]
+
+
+def test_a_few_names_with_underscores_do_not_make_a_log_of_verl():
+    """OpenRLHF has two of these names, and none of them tells verl."""
+    record = {"policy_loss": 0.1, "actor_lr": 1e-6, "actor_grad_norm": 0.5, "actor_loss": 0.1, "kl": 0.0}
+    log = log_of([record])
+    assert (log.trainer, dict(log.unknown)) == ("openrlhf", {"actor_loss": 1})
+
+
+def test_the_step_of_roll_and_of_the_tinker_cookbook_is_read():
+    roll = {"actor/policykl": 0.25, "actor/ppo_ratio_clipfrac": 0.0, "actor_train/grad_norm": 0.5}
+    assert [(row.step, dict(row.values)) for row in log_of([{"system/step": 5.0, **roll}]).rows] == [
+        (5, {"old_kl": -0.25, "grad_norm": 0.5})
+    ]
+    assert log_of([{"progress/batch": 4.0, "reward/mean": 0.5}]).rows[0].step == 4
+
+
+def test_distillation_of_the_tinker_cookbook_is_left_out():
+    with pytest.raises(ValueError, match="no metric of a known trainer"):
+        log_of([{"step": 1, "teacher_kl": 4.0, "env/all/reward/total": 0.0, "progress/done_frac": 0.1}])
 
 
 def test_the_rounding_of_a_console_is_seen():
