@@ -243,7 +243,7 @@ def _fall(column: Column) -> Fall | None:
     best, last = smooth[place], _ends(column, 0.1)[1]
     spread = max(smooth) - min(smooth)
     noise = _noise(column) * math.sqrt(2.0)  # of a mean over a tenth
-    if best - last > max(0.15 * spread, 5.0 * noise) and place < 0.8 * len(smooth):
+    if best - last > max(0.15 * spread, 5.0 * noise, 1e-9 * abs(best)) and place < 0.8 * len(smooth):
         return Fall(best, place, last)
     return None
 

@@ -4,7 +4,6 @@ import pytest
 
 from grpo_ref.diagnose.log import log_of, quantities, releases_of, trainer_of, trainers
 
-
 RELATED = ({"trl", "ms_swift"}, {"verl", "roll"})
 """Trainers of which one has names of the other, and more names of its own."""
 

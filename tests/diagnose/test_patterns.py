@@ -252,6 +252,26 @@ def test_groups_of_a_solved_task_are_right():
     assert any("equal rewards" in each.title for each in remarks(solved, facts))
 
 
+def test_a_constant_reward_does_not_fall_by_rounding():
+    assert "reward_falls" not in [each.name for each in patterns(log(reward=np.full(ROWS, 0.1)), Facts())]
+
+
+def test_groups_that_are_all_good_show_a_solved_task():
+    """The Tinker cookbook logs the share of groups with equal rewards above and below 0.5."""
+    live = np.where(np.arange(ROWS) < 10, 0.9, 0.01)
+    for reward, good, names in ((0.9, 1.0 - live, []), (0.1, 0.0 * live, ["collapse", "dead"])):
+        records = [
+            {
+                "env/all/reward/total": reward,
+                "optim/entropy": h,
+                "env/all/by_group/frac_mixed": m,
+                "env/all/by_group/frac_all_good": g,
+            }
+            for h, m, g in zip(live, live, good, strict=True)
+        ]
+        assert sorted(each.name for each in patterns(log_of(records), Facts())) == names
+
+
 def test_the_cost_of_groups_with_equal_rewards_is_in_completions():
     columns, _, _ = WITH["dead"]
     (found,) = patterns(log(**columns), Facts(completions=64, window=1))
