@@ -4,7 +4,6 @@ The folder of the exercises has a conftest.py that imports these hooks. pytest d
 are graded in a process of their own, once, when the first test of a file runs.
 """
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from grpo_ref.course.in_process import grade_in_process
 from grpo_ref.course.layout import exercise_at
 from grpo_ref.course.marking import mark
 from grpo_ref.course.problems import PROBLEMS
-from grpo_ref.course.rendering.course_text import overview
+from grpo_ref.course.rendering.course_text import next_text, overview
 from grpo_ref.course.rendering.report_text import UNOFFICIAL, failure_text
 from grpo_ref.course.source import BrokenPackage
 from grpo_ref.course.starters import is_untouched
@@ -163,8 +162,8 @@ def _summary(workbook: Workbook) -> Iterator[str]:
         names = [exercise.id for exercise in exercises_in(chapter)]
         yield f"{title:40} {len(solved.intersection(names))} of {len(names)} solved"
     yield overview(workbook)
-    if following := workbook.next_open():
-        yield f"next: {os.path.relpath(workbook.path(following))}   (grpo-ref hint {following})"
+    if following := next_text(workbook):
+        yield following
 
 
 def _is_in_process(config: pytest.Config) -> bool:

@@ -15,6 +15,7 @@ from grpo_ref.course.commands.exercise import (
 )
 from grpo_ref.course.grading.report import DEFAULT_SEED, PASSED, Report
 from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.rendering.course_text import next_text
 from grpo_ref.course.rendering.report_text import protection_text, report_text
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.files import replace_text, require_writable
@@ -87,6 +88,8 @@ def command(
     click.echo(
         f"{solved} of {len(reports)} solved, {points_text(reached, total)} (seed {seed})", err=to_stderr
     )
+    if solved == len(reports) and (following := next_text(workbook, after=chosen[-1])):
+        click.echo(following, err=to_stderr)
     if missing := [name for name in chosen if not workbook.path(name).is_file()]:
         click.echo(_missing_files_text(workbook, missing), err=to_stderr)
     if protection := protection_text(reports):

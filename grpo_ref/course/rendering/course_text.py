@@ -1,5 +1,6 @@
 """The course as plain text: the hints that have been read, and the student's progress."""
 
+import os
 import textwrap
 from collections.abc import Sequence
 
@@ -25,6 +26,12 @@ def _hint(step: int, hint: str, total: int, plain: bool) -> str:
     begin = f"{step} of {total}: "
     width = min(columns(), READABLE)
     return textwrap.fill(hint, width, initial_indent=begin, subsequent_indent=" " * len(begin))
+
+
+def next_text(workbook: Workbook, after: str | None = None) -> str:
+    """Return a line on the next unsolved exercise, after another one if it is given; "" if all are solved."""
+    name = workbook.next_open(after)
+    return f"next: {os.path.relpath(workbook.path(name))}   (grpo-ref hint {name})" if name else ""
 
 
 def overview(workbook: Workbook, *, plain: bool = False) -> str:

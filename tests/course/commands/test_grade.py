@@ -15,6 +15,7 @@ def test_grade_everything(folder):
     assert f"1 of {TOTAL} solved" in result.output
     assert "FAIL  Groups do not mix" in result.output
     assert "likely   Mean and std are taken over the whole batch" in result.output
+    assert "next: " not in result.output
     assert "probabilities/log_softmax: not started" in result.output
     assert "clinic/falling_reward: not started" in result.output
     assert facts(folder) == [f"advantages/group_normalized points {POINTS}", "probabilities/entropy points 1"]
@@ -27,6 +28,8 @@ def test_an_exercise_is_named_by_id_by_its_last_part_or_by_its_file(folder, name
     result = run("grade", name)
     assert result.exit_code == 0
     assert result.output.startswith("probabilities/entropy: passed, 1 of 1 point\n  PASS  ")
+    path = Path("01_probabilities", "04_sampling.py")
+    assert f"{path}   (grpo-ref hint probabilities/sampling)\n" in result.output
 
 
 @pytest.mark.parametrize(
