@@ -1,6 +1,7 @@
 """Writing files so that a reader, or a kill, sees the old content or the new one and nothing between."""
 
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Callable
@@ -63,6 +64,9 @@ def remove_folder(folder: Path) -> None:
     Raises:
       OSError: if something cannot be removed.
     """
+    if os.open not in os.supports_dir_fd:  # as on Windows
+        shutil.rmtree(folder)
+        return
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
     here = os.open(folder, flags)
     entered: list[str] = []

@@ -26,6 +26,8 @@ DIGEST = re.compile(rf"-[0-9a-f]{{{DIGITS}}}$")
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """First characters that make a spreadsheet read a cell as a formula."""
+SEPARATED = re.compile(r"(; *)(?=[=+@-])")
+"""The end of a cell before a formula, where spreadsheets separate cells by semicolons."""
 
 
 class ClassResults:
@@ -114,10 +116,10 @@ def as_cell(value: Any) -> Any:
     r"""Convert a value for a table that spreadsheets open: text never becomes a formula and never ends a
     line.
 
-    >>> as_cell("=1+1"), as_cell("smith"), as_cell(-1.5), as_cell("a\r=b")
-    ("'=1+1", 'smith', -1.5, 'a =b')
+    >>> as_cell("=1+1"), as_cell("smith"), as_cell(-1.5), as_cell("a\r=b"), as_cell("a;=b")
+    ("'=1+1", 'smith', -1.5, 'a =b', "a;'=b")
     """
     if not isinstance(value, str):
         return value
-    text = CONTROL.sub(" ", value)
+    text = SEPARATED.sub(r"\1'", CONTROL.sub(" ", value))
     return f"'{text}" if text.startswith(FORMULA) or value.startswith(FORMULA) else text

@@ -164,6 +164,8 @@ def _open(path: PurePosixPath, content: bytes, inside: Gathered) -> None:
     except Unreadable as error:
         inside.notes.append(f"{path} {error}")
         return
+    if not members:
+        inside.notes.append(f"{path} is empty")
     for entry in members[:MOST]:
         if entry.path.suffix.lower() == ARCHIVE:
             entry = Entry(entry.path, problem="is a zip file in a zip file, which is not opened")

@@ -21,6 +21,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
+from grpo_ref.files import remove_folder
+
 SECONDS = 240.0
 """Wall-clock time for all work on one student."""
 MEMORY = 2 * 1024**3
@@ -59,8 +61,9 @@ def in_own_process(
     Raises:
       Ended: if the process used up its time or memory, or was killed three times.
     """
-    with tempfile.TemporaryDirectory(prefix="grpo-ref-") as folder:
-        job, result = Path(folder, "job"), Path(folder, "result")
+    folder = Path(tempfile.mkdtemp(prefix="grpo-ref-"))
+    job, result = folder / "job", folder / "result"
+    try:
         job.write_bytes(pickle.dumps((work, arguments)))
         for _ in range(TRIES):
             status = _status_of([str(job), str(result), memory, RESULT], seconds)
@@ -69,6 +72,8 @@ def in_own_process(
                 return value
             if status > 0:
                 raise Ended(f"ended with exit status {status}")
+    finally:
+        remove_folder(folder)
     raise Ended(f"was killed {TRIES} times, the last time by signal {-status}")
 
 
@@ -167,6 +172,9 @@ def _do(job: str, result: str, memory: int, largest: int) -> int:
 
     try:
         _limit(memory, largest)
+        tempfile.tempdir = str(
+            Path(job).parent
+        )  # where everything is removed, even if this process is killed
         with open(job, "rb") as file:
             work, arguments = pickle.load(file)
         with open(result, "wb") as file:

@@ -126,6 +126,7 @@ def test_functions_are_found_by_name_in_other_files(tmp_path):
         ),
         ({"anna/work.py": b"\xff\xfe\x00"}, "is not named after an exercise, and is not valid Python"),
         ({"anna/work.py": b"x = 1"}, "does not answer any exercise"),
+        ({"anna/work.zip": b"PK\5\6" + bytes(18)}, "work.zip is empty"),
         ({"anna/work.ipynb": b"[]"}, "is not a readable notebook"),
     ],
 )

@@ -3,9 +3,12 @@
 import os
 import signal
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
+from deep import deep_folder
 
 from grpo_ref.course.classroom.own_process import TRIES, Ended, in_own_process
 
@@ -72,6 +75,20 @@ def test_it_ends_with_the_process_that_waits_for_it(tmp_path):
     while is_running(process):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def folder_and_sleep(path):
+    """Make a temporary folder, with deep ones in it, and stay in it."""
+    inner = Path(tempfile.mkdtemp()) / "in"
+    deep_folder(inner, 1100)
+    path.write_text(str(inner))
+    time.sleep(1000)
+
+
+def test_temporary_files_are_removed_though_the_process_is_ended(tmp_path):
+    with pytest.raises(Ended, match="was not done"):
+        in_own_process(folder_and_sleep, tmp_path / "path", seconds=3.0)
+    assert not Path((tmp_path / "path").read_text()).exists()
 
 
 def note_and_sleep(path):
