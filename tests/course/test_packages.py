@@ -85,8 +85,8 @@ from grpo_ref.course.classroom.student import grade_student, key_of
 
 (pile,) = classroom.piles(Path("handed-in"))
 names = ["kl/k3", "growth/doubled"]
-result = grade_student(pile.read(), names, seed=1, is_safe=bool(int(sys.argv[1])))
-key = key_of(pile.read(), names, seed=1, is_safe=False)
+result = grade_student(pile.fetch().read(), names, seed=1, is_safe=bool(int(sys.argv[1])))
+key = key_of(pile.fetch(), names, seed=1, is_safe=False)
 print(json.dumps([pile.student, result.points, result.missing, result.is_official, key]))
 """
 
