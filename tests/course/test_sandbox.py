@@ -252,16 +252,20 @@ def test_the_network_is_out_of_reach(tmp_path, method):
 
 
 @pytest.fixture
-def listener(tmp_path):
-    """A UNIX socket in the student's own folder, as an ssh agent or Docker has one."""
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(tmp_path / "socket"))
+def sockets(tmp_path):
+    """UNIX sockets in the student's own folder, as Docker and the system's log have them."""
+    with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log:
+        server.bind(str(tmp_path / "listener"))
         server.listen()
-        yield tmp_path / "socket"
+        log.bind(str(tmp_path / "log"))
+        yield {name: str(tmp_path / name) for name in ("listener", "log")}
 
 
 OUTSIDE = {
     "a UNIX socket": "import socket\n    socket.socket(socket.AF_UNIX).connect({listener!r})",
+    "a pair of sockets, of which one is sent elsewhere": (
+        "import socket\n    socket.socketpair(type=socket.SOCK_DGRAM)[0].sendto(b'x', {log!r})"
+    ),
     "memory without a limit": "import os\n    os.memfd_create('x')",
     "the server's limits": "import resource\n    resource.prlimit(1, resource.RLIMIT_NOFILE, (3, 3))",
     "the server's priority": "import os\n    os.setpriority(os.PRIO_PROCESS, 1, 19)",
@@ -275,9 +279,9 @@ OUTSIDE = {
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux filters system calls")
 @pytest.mark.parametrize("attempt", OUTSIDE.values(), ids=OUTSIDE)
-def test_what_lies_outside_is_refused_and_the_next_answer_is_right(tmp_path, judged, listener, attempt):
+def test_what_lies_outside_is_refused_and_the_next_answer_is_right(tmp_path, judged, sockets, attempt):
     path = tmp_path / "attempt.py"
-    path.write_text(f"def attempt():\n    {attempt.format(listener=str(listener))}")
+    path.write_text(f"def attempt():\n    {attempt.format(**sockets)}")
     with Sandbox(path) as sandbox:
         assert "OSError" in sandbox.call("attempt", [], {}).kinds
     assert judged(RIGHT).status == "passed"

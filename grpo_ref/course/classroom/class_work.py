@@ -29,6 +29,8 @@ from grpo_ref.course.rendering.class_formats import FORMATS, canvas, read_gradeb
 from grpo_ref.files import replace_text
 
 CANVAS, OVERRIDES, NBGRADER, REPORT = "canvas.csv", "overrides.toml", "nbgrader.csv", "report.html"
+COMPARISON, COMPARISON_EACH = 60.0, 4.0
+"""Wall-clock time for comparing all answers, in seconds, and the part of it for each student."""
 NOTHING, STRANGER = "nothing was handed in", "is not on the roster"
 
 
@@ -168,18 +170,20 @@ class ClassWork:
         """
         from grpo_ref.course.rendering.class_report import class_report
 
+        records = self._records()
         answers: dict[str, dict[str, bytes]] = {}
         pairs: list[Alike] | None = None
-        for student, pile in self.piles.items():
+        for student in (name for name, record in records.items() if record["exercises"]):
             with suppress(Ended):
-                answers[student] = in_own_process(comparable, pile.fetch()) if pile.files else {}
+                answers[student] = in_own_process(comparable, self.piles[student].fetch())
         try:
-            pairs = in_own_process(classroom.alike_pairs, answers)
+            seconds = COMPARISON + COMPARISON_EACH * len(answers)
+            pairs = in_own_process(classroom.alike_pairs, answers, seconds=seconds)
         except Ended:
             answers = {}
-        results = [{**record, "notes": all_notes(record)} for record in self._records().values()]
+        results = [{**record, "notes": all_notes(record)} for record in records.values()]
         replace_text(self.results.folder / REPORT, class_report(results, pairs))
-        return sorted(self.piles.keys() - answers.keys())
+        return sorted(records.keys() - answers.keys())
 
     def write_canvas(self, gradebook: Path, column: str) -> list[str]:
         """Fill in an exported gradebook. Return the students who have points but no row of their own in it.

@@ -45,14 +45,14 @@ CALLS = {"x86_64": (0xC000003E, 56, 302, (57, 58)), "aarch64": (0xC00000B7, 220,
 """Machine -> its architecture code, and the numbers of `clone`, of `prlimit64`, and of `fork` and `vfork`."""
 REFUSED = {
     "x86_64": (
-        *(41, 29, 64, 68, 240, 319),  # socket, shmget, semget, msgget, mq_open, memfd_create
+        *(41, 53, 29, 64, 68, 240, 319),  # socket, socketpair, shmget, semget, msgget, mq_open, memfd_create
         *(101, 310, 311, 256, 279),  # ptrace, process_vm_readv and _writev, migrate_pages, move_pages
         *(141, 142, 144, 203, 314, 251),  # setpriority, four to set the scheduling, ioprio_set
         *(155, 161, 165, 166, 272, 308),  # pivot_root, chroot, mount, umount2, unshare, setns
         *(248, 249, 250, 298, 321, 323),  # add_key, request_key, keyctl, perf_event_open, bpf, userfaultfd
     ),
     "aarch64": (
-        *(198, 194, 190, 186, 180, 279),
+        *(198, 199, 194, 190, 186, 180, 279),
         *(117, 270, 271, 238, 239),
         *(140, 118, 119, 122, 274, 30),
         *(41, 51, 40, 39, 97, 268),

@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -245,6 +246,22 @@ def test_the_marks_are_written_though_grading_is_broken_off(handed_in, tmp_path,
     assert done.exit_code == 1
     assert "killed again and again" in done.output
     assert len(marks(tmp_path / "out")) == 5
+
+
+def test_a_student_who_was_not_graded_is_not_compared(handed_in, tmp_path, monkeypatch):
+    """The report is there nevertheless, and says who is missing."""
+    grade_class = classroom.grade_class
+
+    def without_ben(*arguments, **settings):
+        for graded in grade_class(*arguments, **settings):
+            yield replace(graded, reports=()) if graded.student == "ben" else graded
+
+    monkeypatch.setattr(classroom, "grade_class", without_ben)
+    options = (handed_in, "--out", tmp_path / "out", "--exercise", "kl/k3", "--jobs", 1, "--format", "report")
+    done = run(*options, "--unsafe-process")
+    assert done.exit_code == 0, done.output
+    assert "not compared with others, because reading took too long: ben\n" in done.output
+    assert (tmp_path / "out" / "report.html").exists()
 
 
 def test_the_results_are_not_written_among_the_submissions(handed_in):
