@@ -1,5 +1,6 @@
 """Read Gradescope's list of who submitted what: `submission_metadata.yml` in a download of submissions."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,7 +53,20 @@ def submitters(entry: Entry | None, place: Path) -> dict[str, list[Submitter]]:
     if not isinstance(listed, dict):
         raise Unreadable(wrong)
     found = {_text(folder): list(_submitters(about)) for folder, about in listed.items()}
-    return {folder: students for folder, students in found.items() if students}
+    people = {(each.student, each.numbers) for students in found.values() for each in students}
+    named = Counter(student for student, _ in people)
+    return {
+        folder: [_with_numbers(each) if named[each.student] > 1 else each for each in students]
+        for folder, students in found.items()
+        if students
+    }
+
+
+def _with_numbers(submitter: Submitter) -> Submitter:
+    """Return the submitter with all numbers in the name. Students may choose the name and the number of
+    another student, but not the address.
+    """
+    return submitter._replace(student="_".join((*submitter.aliases, *submitter.numbers)))
 
 
 def _submitters(about: Any) -> Iterator[Submitter]:

@@ -173,7 +173,7 @@ def _write(work: "ClassWork", formats: tuple[str, ...]) -> None:
         click.echo("comparing the answers with one another for the report", err=True)
         if left := work.write_report():
             click.echo(
-                f"not compared with others, because reading took too long: {', '.join(left)}",
+                f"not compared with others, because their answers could not be read: {', '.join(left)}",
                 err=True,
             )
 

@@ -213,6 +213,18 @@ def test_names_in_gradescopes_list_are_never_expanded_or_broken(tmp_path):
     assert [pile.student for pile in piles(tmp_path / "in")] == ["1", "\\ud800x"]
 
 
+def test_who_takes_the_name_and_number_of_another_is_somebody_else(tmp_path):
+    """Otherwise Anna's work would be handed in with different texts, and not be graded."""
+    mallory = GRADESCOPE.replace(b"submission_1", b"submission_3").replace(b"a@example", b"m@example")
+    for name, content in {"submission_1/k3.py": K3, "submission_3/k3.py": b"x"}.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "submission_metadata.yml").write_bytes(GRADESCOPE + mallory)
+    answers = {pile.student: pile.fetch().read().answers for pile in piles(tmp_path)}
+    assert answers["Anna A_100_a@example.org"] == {"kl/k3": K3}
+    assert answers["Anna A_100_m@example.org"] == {"kl/k3": b"x"}
+
+
 @pytest.mark.parametrize(
     ("name", "student", "note"),
     [
