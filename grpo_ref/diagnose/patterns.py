@@ -184,16 +184,17 @@ def _sampler_differs(log: Log, facts: Facts) -> Iterator[Match]:
 
 
 def _hacking(log: Log, facts: Facts) -> Iterator[Match]:
-    """One reward rises to a plateau while another falls."""
+    """One reward rises while another falls by at least a twentieth of that."""
     curves = {name: log.column(f"component.mean/{name}") for name in log.components}
     curves = {name: column for name, column in curves.items() if len(column) >= 2 * FEWEST_ROWS}
     changes = {name: _change(column) for name, column in curves.items()}
     rising = [name for name, change in changes.items() if change.last - change.first > 5.0 * change.noise]
     for name, change in changes.items():
         drop = change.first - change.last
-        if rising and drop > max(5.0 * change.noise, 0.2 * abs(change.first)):
-            best = max(rising, key=lambda each: changes[each].last - changes[each].first)
-            gain = changes[best]
+        best = max(rising, key=lambda each: changes[each].last - changes[each].first, default="")
+        gain = changes.get(best, change)
+        least = max(5.0 * change.noise, 0.2 * abs(change.first), 0.05 * (gain.last - gain.first))
+        if rising and drop > least:
             yield Match(
                 f"the reward {best} rises while {name} falls",
                 f"{best} {gain.first:.3g} over the first fifth, {gain.last:.3g} over the last; {name} {change.first:.3g} and"

@@ -215,6 +215,12 @@ def test_a_std_of_0_shows_groups_with_equal_rewards():
     assert "dead" in [each.name for each in patterns(log(**columns), Facts())]
 
 
+def test_a_reward_that_falls_by_next_to_nothing_is_no_sign_of_hacking():
+    style = 0.004 * np.linspace(1.0, 0.1, ROWS)
+    columns = {"reward": RISING, "rewards__right__mean": RISING, "rewards__style__mean": style}
+    assert patterns(log(**columns), Facts()) == []
+
+
 def test_one_huge_norm_is_reported():
     norms = 1.0 + 0.1 * abs(NOISE)
     assert patterns(log(reward=RISING, grad_norm=norms), Facts()) == []
