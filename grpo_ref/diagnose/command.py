@@ -36,7 +36,7 @@ be read.
 @click.command(
     "diagnose",
     help=HELP,
-    epilog="Examples:  grpo-ref diagnose trainer_state.json train.py   grpo-ref diagnose run.log --follow",
+    epilog="Example:  grpo-ref diagnose trainer_state.json train.py   grpo-ref diagnose run.log --follow",
 )
 @click.argument("files", nargs=-1, required=True, metavar="LOG... [CONFIG]", type=click.Path(path_type=Path))
 @click.option(
