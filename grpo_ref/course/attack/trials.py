@@ -22,8 +22,16 @@ SECONDS = 1.0
 START_SECONDS = 10.0
 """Time limit for loading a wrong answer with the libraries that it imports, in seconds."""
 ENDLESS = float("inf")
-LIMITS = Limits(seconds=2 * SECONDS, impatient_seconds=2 * SECONDS, rest=ENDLESS, total=ENDLESS)
-"""Limits of one call. The total time is unlimited."""
+MANY = 10**15
+LIMITS = Limits(
+    seconds=2 * SECONDS,
+    impatient_seconds=2 * SECONDS,
+    rest=ENDLESS,
+    total=ENDLESS,
+    received=MANY,
+    values=MANY,
+)
+"""Limits of one call. Total time and size are unlimited, as thousands of wrong answers share a process."""
 FIRST, BLOCK = 12, 200
 """Number of inputs that are tried with one message: few at first, because most wrong answers fail early."""
 FAR = 10.0
