@@ -425,7 +425,7 @@ def _nothing_learned(log: Log, facts: Facts) -> Iterator[Match]:
     noise, spread = _noise(column) * math.sqrt(2.0), _spread(log)
     if spread is None:
         spread = max(abs(first), abs(last))
-    if abs(last - first) < min(0.15 * spread, 3.0 * noise) and 2.0 * noise < 0.3 * spread:
+    if abs(last - first) <= min(0.15 * spread, 3.0 * noise) and 2.0 * noise < 0.3 * spread:
         yield Match(
             "the reward does not change",
             f"mean reward {first:.3g} over the first fifth, {last:.3g} over the last; expected noise {noise:.2g}",

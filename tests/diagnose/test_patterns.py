@@ -221,6 +221,11 @@ def test_a_reward_that_falls_by_next_to_nothing_is_no_sign_of_hacking():
     assert patterns(log(**columns), Facts()) == []
 
 
+def test_a_constant_reward_does_not_change():
+    (found,) = patterns(log(reward=0.5 + 0.0 * NOISE, reward_std=0.1 + 0.0 * NOISE), Facts())
+    assert found.name == "nothing_learned"
+
+
 def test_one_huge_norm_is_reported():
     norms = 1.0 + 0.1 * abs(NOISE)
     assert patterns(log(reward=RISING, grad_norm=norms), Facts()) == []
