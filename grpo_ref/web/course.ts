@@ -79,7 +79,7 @@ class Page {
     this.tell("Ready.");
     this.allow(true);
     await this.gradeOpened();
-    await keepForLater("plots.zip");
+    keepForLater("plots.zip");
   }
 
   tell(text: string): void {
@@ -333,9 +333,8 @@ function counted(number: number, noun: string): string {
 }
 
 /** Let the service worker keep a file that few programs need, so that they need no network either. */
-async function keepForLater(name: string): Promise<void> {
-  if (!navigator.serviceWorker?.controller) return;
-  await fetch(name).then((response) => response.body?.cancel()).catch(() => undefined);
+function keepForLater(name: string): void {
+  navigator.serviceWorker?.controller?.postMessage(name);
 }
 
 /** Return links to the pages that explain an exercise, with commas between them. */

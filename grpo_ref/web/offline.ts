@@ -22,6 +22,13 @@ worker.addEventListener("fetch", (event) => {
   if (isOurs) event.respondWith(answer(event.request));
 });
 
+worker.addEventListener("message", (event) => event.waitUntil(keep(event.data as string)));
+
+/** Keep a file that a page may need later. Without a network, nothing is kept and nothing is said. */
+async function keep(name: string): Promise<void> {
+  await answer(new Request(name)).catch(() => undefined);
+}
+
 /** Forget the files of earlier versions, and serve the pages that are open already. */
 async function begin(): Promise<void> {
   const names = (await caches.keys()).filter((name) => name.startsWith("grpo-ref-") && name !== CACHE);

@@ -103,7 +103,7 @@ def test_a_large_log_is_read_and_a_larger_one_refused(visit):
     lines = "".join(json.dumps({"step": step, **row}) + "\n" for step in range(1, 100_001))
     page.evaluate(DROP, [["run.jsonl", lines]])
     assert status(page).startswith("Read.")
-    assert "rows, steps 1 to " in page.inner_text("#report > p")
+    assert "rows, steps " in page.inner_text("#report > p")
     page.evaluate(f"({DROP})([['run.jsonl', new Uint8Array(65e6)]])")
     assert status(page) == "This log cannot be read; see the message below."
     assert "65 MB, and this page reads at most 64 MB" in page.inner_text("#report")
