@@ -63,7 +63,7 @@ class Kind(NamedTuple):
     Attributes:
       find: function that yields the pattern at most once.
       advice, page: those of the `Pattern`.
-      hides: names of the patterns that this one explains. They are left out of the report.
+      hides: names of the patterns that this one explains. The report omits them.
     """
 
     find: Callable[[Log, Facts], Iterator[Match]]
