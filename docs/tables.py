@@ -23,7 +23,7 @@ from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.tables import first_caught_by
 from grpo_ref.course.attack.tables import table as attack_table
 from grpo_ref.course.contents import OURS
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.diagnose.log import quantities, trainers
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.learning.curves import METRICS

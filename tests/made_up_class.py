@@ -3,7 +3,7 @@
 import numpy as np
 
 from grpo_ref.course.contents import EXERCISES
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 
 HOSTILE = (
     "<script>alert(1)</script>",

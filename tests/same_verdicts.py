@@ -15,12 +15,12 @@ from typing import NamedTuple
 from grpo_ref.course.attack.handwritten import collected
 from grpo_ref.course.attack.mutants import wrong_answers
 from grpo_ref.course.contents import source_of
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.report import Report
 from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.grading.wasm import Wasm
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.right_answers import right_answers
 from grpo_ref.render.progress import ProgressBar
 

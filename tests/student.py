@@ -8,8 +8,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from grpo_ref.cli import main
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.grade import grade
-from grpo_ref.course.problems import PROBLEMS
 
 ROOT = Path(__file__).parents[1]
 TOTAL = len(PROBLEMS)

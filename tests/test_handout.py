@@ -8,7 +8,7 @@ from walks import STEP, run
 
 from grpo_ref.course.classroom.course_file import read_course
 from grpo_ref.course.contents import OURS
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 
 HANDOUT = ROOT / "docs" / "handout"
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in sorted(HANDOUT.glob("*.md"))}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from package_map import KERNELS, REFERENCE
 
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.lab import EXPERIMENTS
 from grpo_ref.recipes import RECIPES, Recipe
 from website.mentions import exercises_about, experiments_about, names_in

@@ -18,7 +18,7 @@ from website.links import LINKED
 from website.tree import PAGES, ROOT, SOURCES
 
 FORMAT = HtmlFormatter(linespans="L", wrapcode=True)
-ANSWERS = "grpo_ref/course/problems/"
+ANSWERS = "grpo_ref/course/exercises/"
 Page = tuple[str, dict[str, str], str]
 
 

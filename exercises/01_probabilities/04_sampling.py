@@ -1,6 +1,6 @@
-"""From a uniform number to a token  (medium, 2 points)
+"""From a uniform number to a token
 
-## Background
+Medium, 2 points. GRADING.md says how answers are graded.
 
 Before the policy, the language model in training, can learn from its answers it has to give some:
 at every position it draws a token with the probabilities that it has for the vocabulary. Think of
@@ -9,7 +9,9 @@ the line evenly, a uniform number, falls on a token's stretch just as often as i
 With the uniform numbers given from outside, sampling is an ordinary function: the same numbers give
 the same tokens, and a bug can be repeated.
 
-## Problem
+## Your task
+
+Write `sample_tokens(probs, uniforms)`.
 
 Write `sample_tokens(probs, uniforms)`. For each row it gives the first token at which the sum of
 the probabilities so far is larger than the uniform number:
@@ -20,56 +22,38 @@ Where u is exactly equal to a sum, that sum is not larger. Computed sums are rou
 one may come out a little below 1: if u is not below it, there is no such token, and the answer is
 the last token whose probability is not 0.
 
-## Input
+* `probs`: p, a distribution over the vocabulary in each row; it sums to 1 up to rounding; (N, V); 0
+  to 1.
+* `uniforms`: u, one number below 1 for each row; (N,); 0 to 1.
 
-- probs: p, a distribution over the vocabulary in each row; it sums to 1 up to rounding; shape (N,
-  V); from 0 to 1.
-- uniforms: u, one number below 1 for each row; shape (N,); from 0 to 1.
-
-## Output
+* N and V are at least 1.
+* Every number in `probs` is 0 or at least 1e-300 in absolute value.
 
 (N,) tokens, whole numbers from 0 to V - 1.
 
+* A token of probability 0 is never drawn, whatever u is; one of probability 1e-12 can be.
+* How the sums are rounded does not matter: where u is equal to a sum, the probabilities are
+  multiples of 1/4, whose sums are exact, or u and the sum are both 0.
+* There is at least one row and one token.
+
 ## Examples
 
-    sample_tokens([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25], [0.5, 0.25, 0.25]], [0.1, 0.6, 0.9])
-    -> [0, 1, 2]
+    >>> sample_tokens([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25], [0.5, 0.25, 0.25]], [0.1, 0.6, 0.9])
+    [0, 1, 2]
 
 The sums are 0.5, 0.75 and 1. The first that is larger than 0.1 is 0.5, for 0.6 it is 0.75, for 0.9
 it is 1.
 
-## Constraints
-
-- N and V are at least 1.
-- Every number in probs is 0 or at least 1e-300 in size.
-- Every number in uniforms is 0 or at least 1e-15 in size.
-- A token of probability 0 is never drawn, whatever u is; one of probability 1e-12 can be.
-- How the sums are rounded does not matter: where u is equal to a sum, the probabilities are
-  multiples of 1/4, whose sums are exact, or u and the sum are both 0.
-- There is at least one row and one token.
-
-## Notes
+## When it is solved
 
 Trainers call `torch.multinomial`. vLLM divides the probabilities by exponential random numbers and
 takes the token with the largest quotient, which draws with the same probabilities.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Devroye 1986, Non-uniform random variate generation, ch. 3 (inversion by sequential search).
-
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
+* Source: Devroye 1986, Non-uniform random variate generation, ch. 3 (inversion by sequential
+  search).
+* The notebook 02_from_bandit_to_language.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade probabilities/sampling
 """

@@ -1,6 +1,6 @@
-"""Which groups teach anything?  (easy, 1 point)
+"""Which groups teach anything?
 
-## Background
+Easy, 1 point. GRADING.md says how answers are graded.
 
 The policy, the language model in training, answers the same prompt G times, and these answers
 (completions) form a group. A completion's advantage says how much better its reward is than the
@@ -9,7 +9,9 @@ worse: every advantage is 0 and the prompt teaches nothing, although its complet
 much to write as the others. DAPO throws such groups away and draws other prompts until the batch is
 full.
 
-## Problem
+## Your task
+
+Write `mixed_groups(rewards)`.
 
 Write `mixed_groups(rewards)`. For each group it says whether its completions differ in reward:
 
@@ -18,51 +20,34 @@ Write `mixed_groups(rewards)`. For each group it says whether its completions di
 Rewards are any numbers, not only 0 and 1. They are compared exactly: a difference of 1e-12 is one,
 and three rewards of 0.1 are equal, whatever rounding makes of their mean.
 
-## Input
+| argument  | meaning                             | shape  | values      |
+| --------- | ----------------------------------- | ------ | ----------- |
+| `rewards` | one row per prompt, a group in each | (P, G) | −1e4 to 1e4 |
 
-- rewards: one row per prompt, a group in each; shape (P, G); from -10000 to 10000.
-
-## Output
+* P and G are at least 1.
 
 (P,) truth values, Python's or NumPy's (dtype bool).
 
+* A group of one completion has nothing to differ from: False.
+
 ## Examples
 
-    mixed_groups([[1, 0], [1, 1], [0, 0]])
-    -> [ True, False, False]
+    >>> mixed_groups([[1, 0], [1, 1], [0, 0]])
+    [ True, False, False]
 
 The rewards of the first group differ; the second is all right and the third all wrong.
 
-## Constraints
-
-- P and G are at least 1.
-- Every number in rewards is 0 or at least 1e-15 in size.
-- A group of one completion has nothing to differ from: False.
-
-## Notes
+## When it is solved
 
 Trainers look at the standard deviation: verl keeps groups where it is above 0, and groups of one;
 Open Instruct drops those where it is 0 (`filter_zero_std_samples`). Rounding can make it 1e-17
 where all rewards are equal.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-DAPO, dynamic sampling, eq. 11 (arXiv:2503.14476).
-
 ## See also
 
-- grpo_ref.mixed_groups, the same in this package: look at it when you are done.
-- notebooks/08_several_rewards.ipynb, written by `grpo-ref notebooks`.
+* Source: DAPO, dynamic sampling, eq. 11 (arXiv:2503.14476).
+* `grpo_ref.mixed_groups` is the same function in this package. Look at it when you are done.
+* The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/mixed_groups
 """

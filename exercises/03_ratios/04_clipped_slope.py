@@ -1,6 +1,6 @@
-"""Which way does the token push?  (medium, 2 points)
+"""Which way does the token push?
 
-## Background
+Medium, 2 points. GRADING.md says how answers are graded.
 
 The surrogate is what the policy (the language model) climbs, one value for each token. Clipping is
 less about that value than about its slope, for the slope is what moves the policy. A token whose
@@ -8,7 +8,9 @@ surrogate no longer changes with its ratio has a slope of 0 and pushes no more. 
 with respect to the log-ratio, because that is what the chain rule needs next: it moves exactly as
 log πθ, the log-probability that the model gives the token.
 
-## Problem
+## Your task
+
+Write `clipped_slope(log_ratio, advantages, clip_low=0.2, clip_high=0.2)`.
 
 Write `clipped_slope(log_ratio, advantages, clip_low=0.2, clip_high=0.2)`: the derivative of the
 clipped surrogate with respect to log_ratio, for each token. With r = exp(log_ratio), the surrogate
@@ -20,57 +22,39 @@ A is the token's advantage (how much better its completion was than others), and
 r between a and b. Where s is r A, its derivative is r A too, because the derivative of exp(x) is
 exp(x). Where the clip holds the value, s is constant.
 
-## Input
+| argument     | meaning                       | shape                             | values      |
+| ------------ | ----------------------------- | --------------------------------- | ----------- |
+| `log_ratio`  | log πθ - log πold, in nats    | number, (T,), (N, T) or (B, N, T) | −300 to 300 |
+| `advantages` | A                             | number, (T,), (N, T) or (B, N, T) | −1e4 to 1e4 |
+| `clip_low`   | how far the ratio may go down | number                            | 0 to 0.99   |
+| `clip_high`  | how far it may go up          | number                            | 0 to 20     |
 
-- log_ratio: log πθ - log πold, in nats; a number or shape (T,) or (N, T) or (B, N, T); from -300 to
-  300.
-- advantages: A; a number or shape (T,) or (N, T) or (B, N, T); from -10000 to 10000.
-- clip_low: how far the ratio may go down; from 0 to 0.99; 0.2 if left out.
-- clip_high: how far it may go up; from 0 to 20; 0.2 if left out.
-
-## Output
+* `log_ratio` and `advantages` have the same shape.
+* B, N and T are at least 1.
 
 ∂s/∂log_ratio, an array of the same shape; a number for numbers.
 
+* On the bound itself s has a kink. There a token still pushes: the slope is r A.
+* clip_low is always less than 1; no input has to be refused.
+
 ## Examples
 
-    clipped_slope([1.0, 1.0, 0.0], [3.0, -3.0, 2.0])
-    -> [0, -8.15485, 2]
+    >>> clipped_slope([1.0, 1.0, 0.0], [3.0, -3.0, 2.0])
+    [0, -8.15485, 2]
 
 The first two ratios are exp(1) = 2.71828, above 1.2. The good token is held there: 0. The bad one
 is not: 2.71828 · -3. The third ratio is 1, and the slope is A.
 
-## Constraints
-
-- log_ratio and advantages have the same shape.
-- B, N and T are at least 1.
-- Every number in log_ratio and advantages is 0 or at least 1e-15 in size.
-- On the bound itself s has a kink. There a token still pushes: the slope is r A.
-- clip_low is always less than 1; no input has to be refused.
-
-## Notes
+## When it is solved
 
 Trainers leave this to automatic differentiation of min and clip. On a kink PyTorch's clamp passes
 the slope on, as here.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Schulman et al. 2017, eq. 7 (arXiv:1707.06347), differentiated.
-
 ## See also
 
-- grpo_ref.clipped, the same in this package: look at it when you are done.
-- notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
+* Source: Schulman et al. 2017, eq. 7 (arXiv:1707.06347), differentiated.
+* `grpo_ref.clipped` is the same function in this package. Look at it when you are done.
+* The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade ratios/clipped_slope
 """

@@ -1,6 +1,6 @@
-"""Which KL does it really pull on?  (medium, 2 points)
+"""Which KL does it really pull on?
 
-## Background
+Medium, 2 points. GRADING.md says how answers are graded.
 
 k3 = e⁻ᵛ - 1 + v estimates, from one sampled token, how far the policy πθ is from the frozen
 reference πref; v = log πθ - log πref. As a *value* it is right on average. But a penalty acts by
@@ -9,7 +9,9 @@ up or down. Averaged over tokens of the policy, this slope leads down KL(πref �
 in the other direction, and not down the KL whose value k3 estimates. Only the slope shows it, so
 write it down.
 
-## Problem
+## Your task
+
+Write `k3_slope(log_probs, ref_log_probs)`.
 
 Write `k3_slope(log_probs, ref_log_probs)`: the derivative of k3 with respect to log πθ, for each
 token.
@@ -20,54 +22,32 @@ token.
 inputs are their logarithms. The reference is frozen, so it is a constant. Where the policies are
 nearly equal, the slope is nearly v: do not lose it to rounding.
 
-## Input
+* `log_probs`: log πθ of each sampled token, in nats; number, (T,), (N, T) or (B, N, T); −1000 to 0.
+* `ref_log_probs`: log πref of the same tokens; number, (T,), (N, T) or (B, N, T); −1000 to 0.
 
-- log_probs: log πθ of each sampled token, in nats; a number or shape (T,) or (N, T) or (B, N, T);
-  from -1000 to 0.
-- ref_log_probs: log πref of the same tokens; a number or shape (T,) or (N, T) or (B, N, T); from
-  -1000 to 0.
-
-## Output
+* `log_probs` and `ref_log_probs` have the same shape.
+* B, N and T are at least 1.
+* log_probs - ref_log_probs is at most 700 in size, so that e⁻ᵛ does not overflow.
 
 ∂k3/∂log πθ, of the shape of the inputs; a number for numbers.
 
 ## Examples
 
-    k3_slope([-0.693147], [-1.38629])
-    -> [0.5]
+    >>> k3_slope([-0.693147], [-1.38629])
+    [0.5]
 
 v = log 2. The derivative turns out to be 1 - e⁻ᵛ, here 1 - 1/2: the token is pushed down.
 
-## Constraints
-
-- log_probs and ref_log_probs have the same shape.
-- B, N and T are at least 1.
-- Every number in log_probs and ref_log_probs is 0 or at least 1e-15 in size.
-- log_probs - ref_log_probs is at most 700 in size, so that e⁻ᵛ does not overflow.
-
-## Notes
+## When it is solved
 
 TRL, verl, RLinf and Open Instruct let automatic differentiation find this slope. In verl and RLinf
 it is 0 where v or the value is clamped.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-TRL `GRPOTrainer._compute_loss`, differentiated.
-
 ## See also
 
-- grpo_ref.k3, the same in this package: look at it when you are done.
-- notebooks/06_kl_and_reward_hacking.ipynb, written by `grpo-ref notebooks`.
+* Source: TRL `GRPOTrainer._compute_loss`, differentiated.
+* `grpo_ref.k3` is the same function in this package. Look at it when you are done.
+* The notebook 06_kl_and_reward_hacking.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade kl/k3_slope
 """

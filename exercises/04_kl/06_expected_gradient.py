@@ -1,6 +1,6 @@
-"""Whose gradient is unbiased?  (medium, 2 points)
+"""Whose gradient is unbiased?
 
-## Background
+Medium, 2 points. GRADING.md says how answers are graded.
 
 k1, k2 and k3 estimate from one sampled token how far the policy π is from the frozen reference
 πref. A trainer adds such an estimate to its loss, as a penalty, and follows its gradient. But being
@@ -10,7 +10,9 @@ gradient is exactly that of the KL. k3, which most trainers use, is right on ave
 gradient is that of KL(πref ‖ π), another divergence. In a single state with few tokens the averages
 can be written out, and you can see it for yourself.
 
-## Problem
+## Your task
+
+Write `expected_gradients(logits, ref_log_probs)`.
 
 Write `expected_gradients(logits, ref_log_probs)` for one state with V tokens and π =
 softmax(logits).
@@ -30,51 +32,34 @@ Beside these three give the true gradient of KL(π ‖ πref) = Σₐ πₐ vₐ
 Logits may lie a thousand or more apart. Then π has entries that round to 0 and e⁻ᵛ overflows, but π
 e⁻ᵛ does not: every gradient is finite, and an entry of k3 need not be 0 where π is 0.
 
-## Input
+| argument        | meaning                                      | shape | values        |
+| --------------- | -------------------------------------------- | ----- | ------------- |
+| `logits`        | of the V tokens in this state                | (V,)  | −1000 to 1000 |
+| `ref_log_probs` | log πref in nats; the probabilities sum to 1 | (V,)  | −900 to 0     |
 
-- logits: of the V tokens in this state; shape (V,); from -1000 to 1000.
-- ref_log_probs: log πref in nats; the probabilities sum to 1; shape (V,); from -900 to 0.
-
-## Output
+* V is at least 2.
 
 A dict with the keys "kl", "k1", "k2" and "k3", each a (V,) array: a gradient with respect to the
 logits. Its sign is that of the formulas, so it leads uphill.
 
 ## Examples
 
-    expected_gradients([0.0, 0.0], [-0.223144, -1.60944])
-    -> {'kl': [-0.346574, 0.346574], 'k1': [0, 0], 'k2': [-0.346574, 0.346574], 'k3': [-0.3, 0.3]}
+    >>> expected_gradients([0.0, 0.0], [-0.223144, -1.60944])
+    {'kl': [-0.346574, 0.346574], 'k1': [0, 0], 'k2': [-0.346574, 0.346574], 'k3': [-0.3, 0.3]}
 
 π = 1/2, 1/2, so v = log 5/8 and log 5/2. Their mean, the KL, is log 5/4: v - KL = -log 2 and log 2,
 times π = 1/2 that is -0.347 and 0.347. k3' is 1 - 8/5 = -0.6 and 1 - 2/5 = 0.6 with mean 0.
 
-## Constraints
-
-- V is at least 2.
-- Every number in logits and ref_log_probs is 0 or at least 1e-15 in size.
-
-## Notes
+## When it is solved
 
 The drawing itself is not differentiated: trainers draw the tokens first, then differentiate k at
 them. TRL, and verl with low_var_kl, use k3; verl can combine any value with the gradient of k2.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude (of each array
-by itself), and by 1e-09 where all expected values are 0; no test asks for a value that rounding
-decides, such as what is left where numbers cancel. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Schulman 2020, Approximating KL divergence; verl `kl_penalty`; TRL `GRPOTrainer._compute_loss`.
-
 ## See also
 
-- notebooks/06_kl_and_reward_hacking.ipynb, written by `grpo-ref notebooks`.
+* Source: Schulman 2020, Approximating KL divergence; verl `kl_penalty`; TRL
+  `GRPOTrainer._compute_loss`.
+* The notebook 06_kl_and_reward_hacking.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade kl/expected_gradient
 """

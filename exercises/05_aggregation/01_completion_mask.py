@@ -1,6 +1,6 @@
-"""Where does a completion end?  (easy, 1 point)
+"""Where does a completion end?
 
-## Background
+Easy, 1 point. GRADING.md says how answers are graded.
 
 A language model answers a prompt token by token until it picks a special token, the end of the
 sequence (eos), or until its budget of tokens is used up and the answer, the completion, is cut off.
@@ -9,7 +9,9 @@ shorter ones are filled up with tokens that mean nothing, the padding. A mask sa
 model chose itself. Only those may be trained on. The end token is one of them: stopping in time is
 a choice, too, and has to be learned.
 
-## Problem
+## Your task
+
+Write `completion_mask(tokens, eos)`.
 
 Write `completion_mask(tokens, eos)`. In each row it gives 1 to every token up to and including the
 first `eos`, and 0 to all tokens after it:
@@ -19,51 +21,32 @@ first `eos`, and 0 to all tokens after it:
 A row without `eos` was cut off and is 1 everywhere. Only `eos` says where a row ends: what stands
 after it may be any token, `eos` itself included, and 0 is a token like any other.
 
-## Input
+* `tokens`: one row per completion, the numbers of its tokens in a vocabulary of V; (N, T);
+  integers, 0 to V - 1.
+* `eos`: the number of the end-of-sequence token; number; integer, 0 to V - 1.
 
-- tokens: one row per completion, the numbers of its tokens in a vocabulary of V; shape (N, T);
-  whole, from 0 to V - 1.
-- eos: the number of the end-of-sequence token; whole, from 0 to V - 1.
-
-## Output
+* T may be 0.
+* N and V are at least 1.
 
 (N, T) of 0 and 1, as numbers or truth values.
 
 ## Examples
 
-    completion_mask([[5, 0, 3], [5, 4, 3]], 0)
-    -> [[1, 1, 0], [1, 1, 1]]
+    >>> completion_mask([[5, 0, 3], [5, 4, 3]], 0)
+    [[1, 1, 0], [1, 1, 1]]
 
 The first row ends at its second token, which still counts; the second row has no 0, so it was cut
 off and counts as a whole.
 
-## Constraints
-
-- T may be 0.
-- N and V are at least 1.
-
-## Notes
+## When it is solved
 
 TRL's `mask_truncated_completions` goes further and sets the whole row of a completion that was cut
 off to 0; DAPO calls this overlong filtering.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-TRL `GRPOTrainer._generate_and_score_completions`.
-
 ## See also
 
-- notebooks/05_three_pictures_of_W.ipynb, written by `grpo-ref notebooks`.
+* Source: TRL `GRPOTrainer._generate_and_score_completions`.
+* The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade aggregation/completion_mask
 """

@@ -1,6 +1,6 @@
-"""Every answer counts the same  (easy, 1 point)
+"""Every answer counts the same
 
-## Background
+Easy, 1 point. GRADING.md says how answers are graded.
 
 A training step has one number per token that the model wrote and needs one number for the whole
 batch. GRPO averages twice: first over the tokens of each answer (each completion), then over the
@@ -8,7 +8,9 @@ completions. So every completion counts the same, however long it is, and a toke
 completion counts less than one of a short completion. The consequence is known as length bias: in a
 long wrong answer each token is hardly blamed, so wrong answers tend to grow longer during training.
 
-## Problem
+## Your task
+
+Write `sequence_mean(values, mask)`.
 
 Write `sequence_mean(values, mask)`, the mean over completions of the mean over their tokens:
 
@@ -20,56 +22,39 @@ is a token; |oᵢ| is the number of tokens of completion i, the sum of its row o
 matters, be it NaN or infinity. A completion without any token adds 0 to the outer sum and is still
 one of the N. A token whose value is 0 is a token like any other.
 
-## Input
+| argument | meaning                               | shape  | values      |
+| -------- | ------------------------------------- | ------ | ----------- |
+| `values` | one per token, one row per completion | (N, T) | −1e6 to 1e6 |
+| `mask`   | 1 on tokens, 0 on padding             | (N, T) | 0 or 1      |
 
-- values: one per token, one row per completion; shape (N, T); from -1e+06 to 1e+06; where mask is 0
-  it may hold zeros, ordinary numbers, huge numbers, NaN or infinities.
-- mask: 1 on tokens, 0 on padding; shape (N, T); numbers or truth values; the zeros may stand
-  anywhere, and a row may be all zeros.
-
-## Output
+* `values` may hold anything where `mask` is 0, also NaN or infinity.
+* `mask`: zeros may be anywhere, and a row may be all zeros.
+* T may be 0.
+* N is at least 1.
 
 A number; 0 if there is no token at all.
 
 ## Examples
 
-    sequence_mean([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]])
-    -> 4.0
+    >>> sequence_mean([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]])
+    4.0
 
 The rows have the means (1 + 2 + 3) / 3 = 2 and 6 / 1 = 6; the mean of these is 4. The two 99 are
 padding.
 
-## Constraints
-
-- T may be 0.
-- N is at least 1.
-- Every number in values is 0 or at least 1e-15 in size.
-
-## Notes
+## When it is solved
 
 TRL counts a completion without tokens as one of the N, as here; verl leaves it out of N. Dr. GRPO
 divides by a constant instead of |oᵢ|, which takes the length bias away: see
 `aggregation/fixed_length`. The function of this package gives the weight of each token, m / (N
 |oᵢ|).
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.
-
 ## See also
 
-- grpo_ref.sequence_mean_token_mean, the same in this package: look at it when you are done.
-- notebooks/05_three_pictures_of_W.ipynb, written by `grpo-ref notebooks`.
+* Source: DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.
+* `grpo_ref.sequence_mean_token_mean` is the same function in this package. Look at it when you are
+  done.
+* The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade aggregation/sequence_mean
 """

@@ -1,6 +1,6 @@
-"""A constant instead of the length  (easy, 1 point)
+"""A constant instead of the length
 
-## Background
+Easy, 1 point. GRADING.md says how answers are graded.
 
 GRPO divides the sum over the tokens of an answer (a completion) by the length of that answer. So in
 a long wrong answer each token is blamed little, in a short one much, and wrong answers grow longer
@@ -8,7 +8,9 @@ during training. Dr. GRPO divides by the same constant for all completions, howe
 the budget, the largest number of tokens that the model is allowed to write. Then a token's weight
 does not depend on the length of the completion it stands in.
 
-## Problem
+## Your task
+
+Write `fixed_length_mean(values, mask, max_length)`.
 
 Write `fixed_length_mean(values, mask, max_length)`:
 
@@ -20,57 +22,39 @@ matters, be it NaN or infinity. A completion without any token adds 0 and is sti
 is divided by as it is given, whether the rows are shorter, as in a batch without long completions,
 or longer.
 
-## Input
+* `values`: one per token, one row per completion; (N, T); −1e6 to 1e6.
+* `mask`: 1 on tokens, 0 on padding; (N, T); 0 or 1.
+* `max_length`: L, the budget in tokens; it may be smaller or larger than T; number; integer, 1 to
+  5000.
 
-- values: one per token, one row per completion; shape (N, T); from -1e+06 to 1e+06; where mask is 0
-  it may hold zeros, ordinary numbers, huge numbers, NaN or infinities.
-- mask: 1 on tokens, 0 on padding; shape (N, T); numbers or truth values; the zeros may stand
-  anywhere, and a row may be all zeros.
-- max_length: L, the budget in tokens; it may be smaller or larger than T; whole, from 1 to 5000; 0
-  or -1 must be refused with a ValueError.
-
-## Output
+* `values` may hold anything where `mask` is 0, also NaN or infinity.
+* `mask`: zeros may be anywhere, and a row may be all zeros.
+* T may be 0.
+* N is at least 1.
+* Raise a ValueError for each of these inputs: `max_length` is 0 or -1.
 
 A number; 0 if there is no token at all.
 
+* Raise ValueError if max_length is less than 1.
+
 ## Examples
 
-    fixed_length_mean([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]], 4)
-    -> 1.5
+    >>> fixed_length_mean([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]], 4)
+    1.5
 
 The sums 6 and 6 of the rows, each divided by 4, have the mean 1.5. The two 99 are padding.
 
-## Constraints
-
-- T may be 0.
-- N is at least 1.
-- Every number in values is 0 or at least 1e-15 in size.
-- Raise ValueError if max_length is less than 1.
-
-## Notes
+## When it is solved
 
 TRL's `loss_type="dr_grpo"` changes only this; for Dr. GRPO the advantages must also be centered
 only, with `scale_rewards="none"`. verl's `seq-mean-token-sum-norm` divides by T unless
 `loss_scale_factor` is set. The function of this package gives the weight of each token, m / (N L).
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `loss_type="dr_grpo"`.
-
 ## See also
 
-- grpo_ref.fixed_length, the same in this package: look at it when you are done.
-- notebooks/05_three_pictures_of_W.ipynb, written by `grpo-ref notebooks`.
+* Source: Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `loss_type="dr_grpo"`.
+* `grpo_ref.fixed_length` is the same function in this package. Look at it when you are done.
+* The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade aggregation/fixed_length
 """

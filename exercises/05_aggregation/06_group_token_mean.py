@@ -1,6 +1,6 @@
-"""Every prompt counts the same  (easy, 1 point)
+"""Every prompt counts the same
 
-## Background
+Easy, 1 point. GRADING.md says how answers are graded.
 
 A batch has P prompts, and for each prompt a group of G answers, the completions. The mean over all
 tokens of the batch, `aggregation/token_mean`, gives every token the same weight. A prompt whose
@@ -9,7 +9,9 @@ of 10 and of 1000 tokens, the first has 10/1010 of the weight, less than a hundr
 average like this and call it DAPO. The paper of DAPO takes the mean over the tokens of each group
 first, and then the mean over the prompts, so that each of the two prompts has half of the weight.
 
-## Problem
+## Your task
+
+Write `group_token_mean(values, mask)`.
 
 Write `group_token_mean(values, mask)`, the average of the paper:
 
@@ -20,54 +22,37 @@ the values and m is the mask, which says what is a token. Where m is 0 stands pa
 `values` holds there never matters, be it NaN or infinity. A group without any token adds 0, and
 still counts in P.
 
-## Input
+| argument | meaning                   | shape     | values      |
+| -------- | ------------------------- | --------- | ----------- |
+| `values` | one per token             | (P, G, T) | −1e6 to 1e6 |
+| `mask`   | 1 on tokens, 0 on padding | (P, G, T) | 0 or 1      |
 
-- values: one per token; shape (P, G, T); from -1e+06 to 1e+06; where mask is 0 it may hold zeros,
-  ordinary numbers, huge numbers, NaN or infinities.
-- mask: 1 on tokens, 0 on padding; shape (P, G, T); numbers or truth values; the zeros may stand
-  anywhere, and a row may be all zeros.
-
-## Output
+* `values` may hold anything where `mask` is 0, also NaN or infinity.
+* `mask`: zeros may be anywhere, and a row may be all zeros.
+* T may be 0.
+* P and G are at least 1.
 
 A number; 0 if there is no token.
 
 ## Examples
 
-    group_token_mean([[[6, 2], [4, 99]], [[8, 99], [99, 99]]], [[[1, 1], [1, 0]], [[1, 0], [0, 0]]])
-    -> 6.0
+    >>> group_token_mean([[[6, 2], [4, 99]], [[8, 99], [99, 99]]], [[[1, 1], [1, 0]], [[1, 0], [0, 0]]])
+    6.0
 
 The first group has the mean (6 + 2 + 4) / 3 = 4, the second 8, and (4 + 8) / 2 = 6. The mean over
 the batch would be 20 / 4 = 5.
 
-## Constraints
-
-- T may be 0.
-- P and G are at least 1.
-- Every number in values is 0 or at least 1e-15 in size.
-
-## Notes
+## When it is solved
 
 SkyRL offers this average as `prompt_mean`. With one prompt it is the same as `token_mean`. The
 function of this package gives the weights m / (P Σ m), to be multiplied by the values and summed.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Yu et al. 2025, DAPO, eq. 8 and 12 (arXiv:2503.14476).
-
 ## See also
 
-- grpo_ref.aggregation.group_token_mean, the same in this package: look at it when you are done.
-- notebooks/05_three_pictures_of_W.ipynb, written by `grpo-ref notebooks`.
+* Source: Yu et al. 2025, DAPO, eq. 8 and 12 (arXiv:2503.14476).
+* `grpo_ref.aggregation.group_token_mean` is the same function in this package. Look at it when you
+  are done.
+* The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade aggregation/group_token_mean
 """

@@ -1,6 +1,6 @@
-"""The GRPO objective of one group  (hard, 3 points)
+"""The GRPO objective of one group
 
-## Background
+Hard, 3 points. GRADING.md says how answers are graded.
 
 A language model, the policy πθ, has answered one prompt G times. Each answer o has an advantage A:
 positive if it was better than the others of this group, negative if it was worse. In this problem
@@ -13,7 +13,9 @@ without it, since it compares the answers with each other. From the gain it subt
 which pulls the policy toward a reference πref, the model from before the training. The penalty is a
 KL divergence: it is 0 for equal distributions and grows as they part.
 
-## Problem
+## Your task
+
+Write `grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01)`.
 
 Write `grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01)`:
 
@@ -24,19 +26,27 @@ clip(ρ, 1-ε, 1+ε) is ρ held between 1-ε and 1+ε; ε is `epsilon`, β is `b
 normalized to sum to 1 before the KL: πθ is ρ πold divided by its sum, πref is divided by its sum.
 log is the natural logarithm.
 
-## Input
+| argument       | meaning                                  | shape  | values       |
+| -------------- | ---------------------------------------- | ------ | ------------ |
+| `rhos`         | G likelihood ratios πθ(oᵢ)/πold(oᵢ)      | (G,)   | 0 to 100     |
+| `A`            | G advantages                             | (G,)   | −100 to 100  |
+| `pi_theta_old` | G probabilities, which need not sum to 1 | (G,)   | 0 to 100     |
+| `pi_theta_ref` | G probabilities, which need not sum to 1 | (G,)   | 1e-12 to 100 |
+| `epsilon`      | ε, the clip range                        | number | 0 to 0.99    |
+| `beta`         | β, the weight of the KL                  | number | 0 to 10      |
 
-- rhos: G likelihood ratios πθ(oᵢ)/πold(oᵢ); shape (G,); from 0 to 100.
-- A: G advantages; shape (G,); from -100 to 100.
-- pi_theta_old: G probabilities, which need not sum to 1; shape (G,); from 0 to 100.
-- pi_theta_ref: G probabilities, which need not sum to 1; shape (G,); from 1e-12 to 100.
-- epsilon: ε, the clip range; from 0 to 0.99; 0.2 if left out.
-- beta: β, the weight of the KL; from 0 to 10; 0.01 if left out.
-- A ratio or an old probability may be 0; the probabilities of the reference are positive.
-
-## Output
+* G is at least 1.
+* At least one outcome has a ratio and an old probability above 0.
+* Raise a ValueError for each of these inputs: rhos shorter than the others; A shorter than the
+  others; pi_theta_old shorter than the others; pi_theta_ref shorter than the others.
 
 The objective, a number.
+
+* Clip the ratio to [1-ε, 1+ε], take the elementwise min with the unclipped term, then the mean.
+* Normalize ρ πold and πref before the KL. Add 1e-10 inside the logarithm.
+* Raise ValueError if the four lengths differ.
+
+The tolerance of this exercise is 1e-11.
 
 ## Examples
 
@@ -46,46 +56,22 @@ The objective, a number.
 No ratio leaves 1 ± 0.2, so nothing is clipped and the mean is 3.1/3; β times the KL of 0.0584 comes
 off.
 
-    grpo_objective([2.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0], 0.2, 0.0)
-    -> 1.1
+    >>> grpo_objective([2.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0], 0.2, 0.0)
+    1.1
 
 min(2, 1.2) = 1.2, and 1: their mean is 1.1. beta is 0, so there is no penalty.
 
-## Constraints
-
-- G is at least 1.
-- Every number in rhos, A and pi_theta_old is 0 or at least 1e-15 in size.
-- At least one outcome has a ratio and an old probability above 0.
-- What must be refused with a ValueError: rhos shorter than the others; A shorter than the others;
-  pi_theta_old shorter than the others; pi_theta_ref shorter than the others.
-- Clip the ratio to [1-ε, 1+ε], take the elementwise min with the unclipped term, then the mean.
-- Normalize ρ πold and πref before the KL. Add 1e-10 inside the logarithm.
-- Raise ValueError if the four lengths differ.
-
-## Notes
+## When it is solved
 
 1e-10 keeps the logarithm finite where πθ is 0; there the term is 0 times a finite number, which is
 0. This is the form of GRPO in problem sets. Trainers take one ratio for each token, and they
 estimate the KL token by token instead of writing it out; the chapter on KL shows how.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-11 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Shao et al. 2024, DeepSeekMath (arXiv:2402.03300); the explicit KL is this problem's own.
-
 ## See also
 
-- grpo_ref.grpo_objective, the same in this package: look at it when you are done.
-- notebooks/01_the_objective.ipynb, written by `grpo-ref notebooks`.
+* Source: Shao et al. 2024, DeepSeekMath (arXiv:2402.03300); the explicit KL is this problem's own.
+* `grpo_ref.grpo_objective` is the same function in this package. Look at it when you are done.
+* The notebook 01_the_objective.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade objective/grpo_objective
 """

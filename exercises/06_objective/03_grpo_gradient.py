@@ -1,13 +1,16 @@
-"""The gradient of GRPO's loss, by hand  (hard, 3 points)
+"""The gradient of GRPO's loss, by hand
 
-## Background
+Hard, 3 points. GRADING.md says how answers are graded.
 
 A trainer lets an autograd engine differentiate the loss. By hand you see which tokens are pushed,
 and how hard: a token that the clip holds is not pushed by its advantage any more, whatever its
 value adds to the loss; every other token is pushed by its ratio times its advantage; and the
 penalty pulls each token back toward the reference.
 
-## Problem
+## Your task
+
+Write `grpo_gradient(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2,
+kl_coef=0.04)`.
 
 Write `grpo_gradient(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2,
 kl_coef=0.04)`, the derivative of the loss of `objective/grpo_loss` with respect to each number of
@@ -24,72 +27,44 @@ A > 0 the advantage stops pushing where r > 1+ε, with A < 0 where r < 1-ε, and
 is 0 stands padding: the derivative is exactly 0 there, and what the arrays of log-probabilities
 hold never matters, be it NaN or infinity.
 
-## Input
+| argument        | meaning                                  | shape  | values      |
+| --------------- | ---------------------------------------- | ------ | ----------- |
+| `log_probs`     | log πθ of the tokens, in nats            | (N, T) | −1000 to 0  |
+| `old_log_probs` | log πold, at most 30 nats from log_probs | (N, T) | −1000 to 0  |
+| `ref_log_probs` | log πref, at most 30 nats from log_probs | (N, T) | −1000 to 0  |
+| `advantages`    | one per completion                       | (N,)   | −100 to 100 |
+| `mask`          | 1 on tokens, 0 on padding                | (N, T) | 0 or 1      |
+| `clip`          | ε                                        | number | 0 to 0.99   |
+| `kl_coef`       | β                                        | number | 0 to 10     |
 
-- log_probs: log πθ of the tokens, in nats; shape (N, T); from -1000 to 0; where mask is 0 it may
-  hold zeros, ordinary numbers, huge numbers, NaN or infinities.
-- old_log_probs: log πold, at most 30 nats from log_probs; shape (N, T); from -1000 to 0; where mask
-  is 0 it may hold zeros, ordinary numbers, huge numbers, NaN or infinities.
-- ref_log_probs: log πref, at most 30 nats from log_probs; shape (N, T); from -1000 to 0; where mask
-  is 0 it may hold zeros, ordinary numbers, huge numbers, NaN or infinities.
-- advantages: one per completion; shape (N,); from -100 to 100.
-- mask: 1 on tokens, 0 on padding; shape (N, T); numbers or truth values; the zeros may stand
-  anywhere, and every row has a one.
-- clip: ε; from 0 to 0.99; 0.2 if left out.
-- kl_coef: β; from 0 to 10; 0.04 if left out.
-
-## Output
+* `log_probs`, `old_log_probs` and `ref_log_probs` may hold anything where `mask` is 0, also NaN or
+  infinity.
+* `mask`: zeros may be anywhere, and every row has a one.
+* N and T are at least 1.
 
 (N, T) ∂L/∂log πθ of each token, exactly 0 on padding.
 
 ## Examples
 
-    grpo_gradient(
-        [[-0.510826, -0.693147], [-0.693147, -0.105361]],
-        [[-0.693147, -0.693147], [-0.693147, -0.693147]],
-        [[-0.693147, -0.693147], [-0.693147, -0.693147]],
-        [1, -1],
-        [[1, 1], [1, 0]],
-        0.1,
-        0.0,
-    )
-    -> [[0, -0.25], [0.5, 0]]
+    >>> grpo_gradient([[-0.510826, -0.693147], [-0.693147, -0.105361]], [[-0.693147, -0.693147], [-0.693147, -0.693147]], [[-0.693147, -0.693147], [-0.693147, -0.693147]], [1, -1], [[1, 1], [1, 0]], 0.1, 0.0)
+    [[0, -0.25], [0.5, 0]]
 
 clip is 0.1 and kl_coef 0. The first token has A = 1 and the ratio 0.6 / 0.5 = 1.2 > 1.1: it is
 held, its slope is 0. The others have the ratio 1 and the slope A. The weights are 1/2 · 1/2 in the
 completion of two tokens and 1/2 in that of one, and there is one minus sign; the last entry is
 padding.
 
-## Constraints
-
-- N and T are at least 1.
-- Every number in log_probs, old_log_probs, ref_log_probs and advantages is 0 or at least 1e-15 in
-  size.
-
-## Notes
+## When it is solved
 
 The kernels of this package decide by the sign of A and by r, too. Asking which of the two products
 is the smaller one gives the same on paper, but in low precision rounding makes products equal that
 are not. `policy_loss` of this package gives the gradient beside the loss.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-DeepSeekMath (arXiv:2402.03300); TRL `GRPOTrainer._compute_loss`, differentiated.
-
 ## See also
 
-- grpo_ref.policy_loss, the same in this package: look at it when you are done.
-- notebooks/01_the_objective.ipynb, written by `grpo-ref notebooks`.
+* Source: DeepSeekMath (arXiv:2402.03300); TRL `GRPOTrainer._compute_loss`, differentiated.
+* `grpo_ref.policy_loss` is the same function in this package. Look at it when you are done.
+* The notebook 01_the_objective.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade objective/grpo_gradient
 """

@@ -1,6 +1,6 @@
-"""DAPO, from rewards to loss  (hard, 3 points)
+"""DAPO, from rewards to loss
 
-## Background
+Hard, 3 points. GRADING.md says how answers are graded.
 
 GRPO lets the policy answer each of P prompts G times and compares the answers (completions) of a
 prompt, its group. DAPO changes five things about it: good tokens may go further before they are
@@ -10,7 +10,9 @@ a reference; and answers that are too long are punished softly, which is
 `aggregation/soft_overlong`. The first four make up the loss that you write here, from the rewards
 to the number that is minimized.
 
-## Problem
+## Your task
+
+Write `dapo_loss(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high=0.28)`.
 
 Write `dapo_loss(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high=0.28)`:
 
@@ -28,42 +30,31 @@ is a token: where it is 0 stands padding, which is not counted, and what the arr
 log-probabilities hold there never matters, be it NaN or infinity. If no token is left, the loss is
 0.
 
-## Input
+| argument        | meaning                                  | shape     | values      |
+| --------------- | ---------------------------------------- | --------- | ----------- |
+| `log_probs`     | log πθ of the tokens, in nats            | (P, G, T) | −1000 to 0  |
+| `old_log_probs` | log πold, at most 30 nats from log_probs | (P, G, T) | −1000 to 0  |
+| `rewards`       | one per completion, one row per prompt   | (P, G)    | −1e4 to 1e4 |
+| `mask`          | 1 on tokens, 0 on padding                | (P, G, T) | 0 or 1      |
+| `clip_low`      | how far the ratio may go down            | number    | 0 to 0.99   |
+| `clip_high`     | how far it may go up                     | number    | 0 to 20     |
 
-- log_probs: log πθ of the tokens, in nats; shape (P, G, T); from -1000 to 0; where mask is 0 it may
-  hold zeros, ordinary numbers, huge numbers, NaN or infinities.
-- old_log_probs: log πold, at most 30 nats from log_probs; shape (P, G, T); from -1000 to 0; where
-  mask is 0 it may hold zeros, ordinary numbers, huge numbers, NaN or infinities.
-- rewards: one per completion, one row per prompt; shape (P, G); from -10000 to 10000.
-- mask: 1 on tokens, 0 on padding; shape (P, G, T); numbers or truth values; the zeros may stand
-  anywhere, and a row may be all zeros.
-- clip_low: how far the ratio may go down; from 0 to 0.99; 0.2 if left out.
-- clip_high: how far it may go up; from 0 to 20; 0.28 if left out.
-
-## Output
+* `log_probs` and `old_log_probs` may hold anything where `mask` is 0, also NaN or infinity.
+* `mask`: zeros may be anywhere, and a row may be all zeros.
+* P, G and T are at least 1.
 
 A number, to be minimized; 0 if no token is left.
 
 ## Examples
 
-    dapo_loss(
-        [[[-0.510826, -0.356675], [-0.693147, -1.20397]], [[-0.693147, -0.693147], [-0.693147, -0.693147]]],
-        [[[-0.693147, -0.693147], [-0.693147, -0.693147]], [[-0.693147, -0.693147], [-0.693147, -0.693147]]],
-        [[1, 0], [1, 1]],
-        [[[1, 1], [1, 1]], [[1, 1], [1, 1]]],
-    )
-    -> -0.169966
+    >>> dapo_loss([[[-0.510826, -0.356675], [-0.693147, -1.20397]], [[-0.693147, -0.693147], [-0.693147, -0.693147]]], [[[-0.693147, -0.693147], [-0.693147, -0.693147]], [[-0.693147, -0.693147], [-0.693147, -0.693147]]], [[1, 0], [1, 1]], [[[1, 1], [1, 1]], [[1, 1], [1, 1]]])
+    -0.16996600679864027
 
 The second group agrees, so only the four tokens of the first count. Its advantages are 0.5 / 0.5001
 and -0.5 / 0.5001; its ratios are 1.2 and 1.4, which is held at 1.28, and 1 and 0.6, for which 0.8
 counts: -(1.2 + 1.28 - 1 - 0.8) / 4 · 0.9998.
 
-## Constraints
-
-- P, G and T are at least 1.
-- Every number in log_probs, old_log_probs and rewards is 0 or at least 1e-15 in size.
-
-## Notes
+## When it is solved
 
 TRL's `loss_type="dapo"` does not filter groups. DAPO itself samples new prompts until the batch is
 full of groups that count. Trainers that do neither keep the tokens of the other groups in the
@@ -72,24 +63,12 @@ number of tokens, so that their loss shrinks when the prompts become too easy or
 divisor for the whole batch is the form of verl and TRL; the paper divides by the tokens of each
 group, see `aggregation/group_token_mean`.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Yu et al. 2025, DAPO (arXiv:2503.14476); TRL `loss_type="dapo"`, which does not filter groups.
-
 ## See also
 
-- grpo_ref.policy_loss, the same in this package: look at it when you are done.
-- notebooks/01_the_objective.ipynb, written by `grpo-ref notebooks`.
+* Source: Yu et al. 2025, DAPO (arXiv:2503.14476); TRL `loss_type="dapo"`, which does not filter
+  groups.
+* `grpo_ref.policy_loss` is the same function in this package. Look at it when you are done.
+* The notebook 01_the_objective.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade objective/dapo_loss
 """

@@ -1,6 +1,6 @@
-"""From log-probabilities to logits  (medium, 2 points)
+"""From log-probabilities to logits
 
-## Background
+Medium, 2 points. GRADING.md says how answers are graded.
 
 The policy has one number for each token of its vocabulary, the logits, and draws tokens from π,
 their softmax. The loss L does not see the logits: it knows the log-probability of the token that
@@ -9,7 +9,9 @@ the logits. Making one token likelier makes all others less likely, since probab
 every logit of the row gets a share. This step is the whole policy gradient; what remains is to go a
 little against it.
 
-## Problem
+## Your task
+
+Write `logits_gradient(logits, tokens, gradient)`.
 
 Write `logits_gradient(logits, tokens, gradient)`, the chain rule through the log-softmax:
 
@@ -19,51 +21,34 @@ Write `logits_gradient(logits, tokens, gradient)`, the chain rule through the lo
 n and 0 at all others. The rows are independent, and nothing is averaged. Logits may be large: a
 difference of a thousand is a probability of 0, not an overflow.
 
-## Input
+| argument   | meaning                                            | shape  | values               |
+| ---------- | -------------------------------------------------- | ------ | -------------------- |
+| `logits`   | one row for each token that was drawn              | (N, V) | −1000 to 1000        |
+| `tokens`   | the number of the token that was drawn in each row | (N,)   | integers, 0 to V - 1 |
+| `gradient` | g, the derivative ∂L/∂log π(token) of each row     | (N,)   | −1e4 to 1e4          |
 
-- logits: one row for each token that was drawn; shape (N, V); from -1000 to 1000.
-- tokens: the number of the token that was drawn in each row; shape (N,); whole, from 0 to V - 1.
-- gradient: g, the derivative ∂L/∂log π(token) of each row; shape (N,); from -10000 to 10000.
-
-## Output
+* N and V are at least 1.
 
 (N, V) ∂L/∂logits; each row sums to 0.
 
+* With a vocabulary of one token, V = 1, the gradient is 0.
+
 ## Examples
 
-    logits_gradient([[0.0, 0.0]], [0], [1.0])
-    -> [[0.5, -0.5]]
+    >>> logits_gradient([[0.0, 0.0]], [0], [1.0])
+    [[0.5, -0.5]]
 
 π = 1/2, 1/2. The token drawn is 0: 1 - 1/2 = 0.5, and for the other 0 - 1/2 = -0.5.
 
-## Constraints
-
-- N and V are at least 1.
-- Every number in logits and gradient is 0 or at least 1e-15 in size.
-- With a vocabulary of one token, V = 1, the gradient is 0.
-
-## Notes
+## When it is solved
 
 Trainers leave this line to automatic differentiation; grpo_ref writes it by hand, in
 grpo_ref.learning.policies.table.pull_back, where it also adds the rows of equal states.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Williams 1992, Simple statistical gradient-following algorithms, sec. 6.
-
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
+* Source: Williams 1992, Simple statistical gradient-following algorithms, sec. 6.
+* The notebook 02_from_bandit_to_language.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade training/policy_gradient
 """

@@ -1,6 +1,6 @@
-"""The way back into the table  (easy, 1 point)
+"""The way back into the table
 
-## Background
+Easy, 1 point. GRADING.md says how answers are graded.
 
 The policy of our small tasks is a table with a row for every state and a column for every token.
 Computing the loss, a trainer reads table[state, token] for every token of the batch: a look-up.
@@ -8,7 +8,9 @@ Going backward, the loss has a derivative for each of these readings, and an ent
 several times gets the sum of its derivatives. So each weight is added where it was read: the
 look-up, turned over.
 
-## Problem
+## Your task
+
+Write `scatter_add(weights, states, tokens, n_states, n_tokens)`.
 
 Write `scatter_add(weights, states, tokens, n_states, n_tokens)`, which returns a table:
 
@@ -18,58 +20,40 @@ An entry that comes several times gets the sum of all its weights; an entry that
 The batch may be empty: then weights, states and tokens are NumPy arrays of length 0, those of
 states and tokens with whole numbers for a type, and the whole table is 0.
 
-## Input
+| argument   | meaning                   | shape | values                                     |
+| ---------- | ------------------------- | ----- | ------------------------------------------ |
+| `weights`  | what is to be added       | (N,)  | −1e4 to 1e4                                |
+| `states`   | the row of each weight    | (N,)  | integers, 0 to S - 1                       |
+| `tokens`   | the column of each weight | (N,)  | integers, 0 to V - 1                       |
+| `n_states` |                           |       | S, the number of rows of the table, from 1 |
+| `n_tokens` |                           |       | V, the number of its columns, from 1       |
 
-- weights: what is to be added; shape (N,); from -10000 to 10000.
-- states: the row of each weight; shape (N,); whole, from 0 to S - 1.
-- tokens: the column of each weight; shape (N,); whole, from 0 to V - 1.
-- n_states: S, the number of rows of the table, from 1.
-- n_tokens: V, the number of its columns, from 1.
-
-## Output
+* N may be 0.
+* S and V are at least 1.
 
 An array of shape (n_states, n_tokens).
 
 ## Examples
 
-    scatter_add([1.0, 2.0, 3.0], [0, 1, 1], [0, 0, 2], 2, 3)
-    -> [[1, 0, 0], [2, 0, 3]]
+    >>> scatter_add([1.0, 2.0, 3.0], [0, 1, 1], [0, 0, 2], 2, 3)
+    [[1, 0, 0], [2, 0, 3]]
 
 1 goes to row 0, column 0; 2 to row 1, column 0; 3 to row 1, column 2. All other entries are 0.
 
-    scatter_add([1.0, 2.0], [1, 1], [0, 0], 2, 2)
-    -> [[0, 0], [3, 0]]
+    >>> scatter_add([1.0, 2.0], [1, 1], [0, 0], 2, 2)
+    [[0, 0], [3, 0]]
 
 Both weights belong to row 1, column 0: 1 + 2 = 3.
 
-## Constraints
-
-- N may be 0.
-- S and V are at least 1.
-- Every number in weights is 0 or at least 1e-15 in size.
-
-## Notes
+## When it is solved
 
 PyTorch calls it scatter_add or index_put with accumulate=True; it is the backward pass of an
 embedding.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-grpo_ref.learning.policies.table, `scatter_add`.
-
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
+* Source: grpo_ref.learning.policies.table, `scatter_add`.
+* The notebook 02_from_bandit_to_language.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade training/scatter_add
 """

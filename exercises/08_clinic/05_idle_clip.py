@@ -1,6 +1,6 @@
-"""The clip fraction is zero, whatever you do  (medium, 2 points)
+"""The clip fraction is zero, whatever you do
 
-## Background
+Medium, 2 points. GRADING.md says how answers are graded.
 
 A bandit is the smallest world in which one can train: a prompt offers V arms, the policy pulls one
 of them and is paid for it. The policy is a table with one row of numbers, the logits, for each
@@ -12,17 +12,19 @@ this patient it never does: one batch of 16, eight steps and learning_rate 8 bri
 to 0.81, where a healthy run leaves all arms between 0.18 and 0.31, and the share of clipped arms
 that it reports is exactly 0 in every step.
 
-## Problem
+## Your task
+
+Write `train(payoffs, uniforms, learning_rate=2.0, steps=4, clip=0.2)`.
 
 Find the fault in `train(payoffs, uniforms, learning_rate=2.0, steps=4, clip=0.2)` below and mend
 it: one line is wrong or in the wrong place, the rest is right. The program shall do the following.
 The logits are zeros at first. In each of the U updates
 
 1. πold is the softmax of each row of logits. Every member g of the group of prompt p draws an arm:
-the first one whose cumulative probability πold(0) + ... + πold(arm) is larger than its number in
-`uniforms`
+   the first one whose cumulative probability πold(0) + ... + πold(arm) is larger than its number in
+   `uniforms`
 2. its reward is `payoffs[update, p, g, arm]`, and its advantage A is this reward minus the mean
-reward of its group, the G members of the same prompt
+   reward of its group, the G members of the same prompt
 3. `steps` times, the logits take one step uphill on
 
     J = 1/(P G) Σ min(r A, clip(r, 1 - clip, 1 + clip) A),    r = π(arm) / πold(arm)
@@ -33,61 +35,43 @@ else, on the bound itself too, the slope of its term with respect to log π(arm)
 gradient of log π(arm) with respect to the logits of its prompt is the one-hot vector of the arm
 minus π.
 
-## Input
+* `payoffs`: what arm v would pay to member g of prompt p in update u; (U, P, G, V); −5 to 5.
+* `uniforms`: random numbers, one for each draw; (U, P, G); 0 to 0.999.
+* `learning_rate`: length of a step; number; 0.01 to 4.
+* `steps`: how often each batch is used; number; integer, 1 to 5.
+* `clip`: how far the ratio may go from 1; number; 0 to 0.9.
 
-- payoffs: what arm v would pay to member g of prompt p in update u; shape (U, P, G, V); from -5 to
-  5.
-- uniforms: random numbers, one for each draw; shape (U, P, G); from 0 to 0.999.
-- learning_rate: length of a step; from 0.01 to 4; 2.0 if left out.
-- steps: how often each batch is used; whole, from 1 to 5; 4 if left out.
-- clip: how far the ratio may go from 1; from 0 to 0.9; 0.2 if left out.
-
-## Output
+* U, P and G are at least 1.
+* V is at least 2.
+* Where clip is 0, steps is 1: in later steps rounding would decide which side of the bound a ratio
+  is on.
 
 (P, V) the logits after U updates.
 
+* In the first step on a batch r is exactly 1, so a batch moves the policy even where clip is 0.
+
+The tolerance of this exercise is 1e-8.
+
 ## Examples
 
-    train([[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 4.0, 2, 0.2)
-    -> [[1, -1]]
+    >>> train([[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 4.0, 2, 0.2)
+    [[1, -1]]
 
 Both arms are drawn once and pay 1 and 0, so A = 1/2 and -1/2. In the first step r = 1 and the
 gradient is [1/4, -1/4]; times 4 that gives logits [1, -1]. Now π is 0.88 and 0.12, the ratios are
 1.76 and 0.24: the good arm is above 1.2, the bad one below 0.8, and the second step adds nothing.
 
-## Constraints
-
-- U, P and G are at least 1.
-- V is at least 2.
-- Every number in payoffs and uniforms is 0 or at least 1e-15 in size.
-- Where clip is 0, steps is 1: in later steps rounding would decide which side of the bound a ratio
-  is on.
-- In the first step on a batch r is exactly 1, so a batch moves the policy even where clip is 0.
-
-## Notes
+## When it is solved
 
 A clip fraction of exactly 0 is right in one case: with one step per batch. TRL then leaves πold out
 and takes the policy itself, detached. TRL logs it as clip_ratio/region_mean, verl as
 actor/pg_clipfrac: see "The clip ratio is 0" in docs/howto/symptoms.md. `grpo-ref diagnose LOG
 CONFIG` says whether it is right.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-08 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Schulman et al. 2017, PPO, eq. 7 (arXiv:1707.06347).
-
 ## See also
 
-- notebooks/09_the_clinic.ipynb, written by `grpo-ref notebooks`.
+* Source: Schulman et al. 2017, PPO, eq. 7 (arXiv:1707.06347).
+* The notebook 09_the_clinic.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade clinic/idle_clip
 """

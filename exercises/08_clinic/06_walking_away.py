@@ -1,6 +1,6 @@
-"""It walks away on its leash  (medium, 2 points)
+"""It walks away on its leash
 
-## Background
+Medium, 2 points. GRADING.md says how answers are graded.
 
 A bandit is the smallest world in which one can train: a prompt offers V arms, the policy pulls one
 of them and is paid for it. The policy is a table with one row of numbers, the logits, for each
@@ -11,7 +11,9 @@ policy takes this arm with probability 0.985, and it does so whether kl_coef is 
 healthy run that is 0.985, 0.71 and 0.33. The distance from the reference that the patient reports
 is exactly 0 in every update.
 
-## Problem
+## Your task
+
+Write `train(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1)`.
 
 Find the fault in `train(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1)` below and mend
 it: one line is wrong, the rest is right. The program shall do the following. The logits are `start`
@@ -19,9 +21,10 @@ at first, and the reference πref is the softmax of `start` from beginning to en
 updates
 
 1. π is the softmax of each row of logits. Every member g of the group of prompt p draws an arm: the
-first one whose cumulative probability π(0) + ... + π(arm) is larger than its number in `uniforms`
+   first one whose cumulative probability π(0) + ... + π(arm) is larger than its number in
+   `uniforms`
 2. its reward is `payoffs[update, p, g, arm]`, and its advantage A is this reward minus the mean
-reward of its group, the G members of the same prompt
+   reward of its group, the G members of the same prompt
 3. the logits take one step uphill, logits += learning_rate · ∂J/∂logits, with A held constant, on
 
     J = 1/(P G) Σ [A log π(arm) - kl_coef (e⁻ᵛ - 1 + v)],    v = log π(arm) - log πref(arm)
@@ -30,65 +33,41 @@ The slope of one term with respect to log π(arm) is A - kl_coef (1 - πref(arm)
 gradient of log π(arm) with respect to the logits of its prompt is the one-hot vector of the arm
 minus π.
 
-## Input
+* `start`: logits to begin with; (P, V); −5 to 5.
+* `payoffs`: what arm v would pay to member g of prompt p in update u; (U, P, G, V); −5 to 5.
+* `uniforms`: random numbers, one for each draw; (U, P, G); 0 to 0.999.
+* `learning_rate`: length of a step; number; 0.01 to 3.
+* `kl_coef`: weight of the penalty; number; 0 to 2.
 
-- start: logits to begin with; shape (P, V); from -5 to 5.
-- payoffs: what arm v would pay to member g of prompt p in update u; shape (U, P, G, V); from -5 to
-  5.
-- uniforms: random numbers, one for each draw; shape (U, P, G); from 0 to 0.999.
-- learning_rate: length of a step; from 0.01 to 3; 2.0 if left out.
-- kl_coef: weight of the penalty; from 0 to 2; 0.1 if left out.
-
-## Output
+* U, P and G are at least 1.
+* V is at least 2.
 
 (P, V) the logits after U updates.
 
+* `start` itself must be left as it was.
+
+The tolerance of this exercise is 1e-8.
+
 ## Examples
 
-    train(
-        [[0.0, 0.0]],
-        [[[[1, 0], [1, 0]]], [[[0, 0], [0, 0]]]],
-        [[[0.25, 0.75]], [[0.1, 0.1]]],
-        2.1972245773362196,
-        1.0,
-    )
-    -> [[0.366204, -0.366204]]
+    >>> train([[0.0, 0.0]], [[[[1, 0], [1, 0]]], [[[0, 0], [0, 0]]]], [[[0.25, 0.75]], [[0.1, 0.1]]], 2.1972245773362196, 1.0)
+    [[0.366204, -0.366204]]
 
 In the first update the arms are drawn once each and pay 1 and 0; the penalty has no slope yet, and
 the step is 2.197 · [1/4, -1/4] = [0.549, -0.549]. Now π is 3/4 and 1/4. In the second update both
 draw arm 0 and nothing is paid: A = 0, and the slope of the penalty is 1 - (1/2)/(3/4) = 1/3 for
 both. That takes 2.197 · 1/3 · [1/4, -1/4] = [0.183, -0.183] back.
 
-## Constraints
-
-- U, P and G are at least 1.
-- V is at least 2.
-- Every number in start, payoffs and uniforms is 0 or at least 1e-15 in size.
-- `start` itself must be left as it was.
-
-## Notes
+## When it is solved
 
 In PyTorch the same fault is `reference = model` in place of a deep copy, or a reference kept as
 parameters that share their storage with the model's. In a log the KL to the reference is then
 exactly 0: `grpo-ref diagnose LOG CONFIG` tests this, see docs/howto/symptoms.md.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-08 of the largest expected magnitude, and by 1e-09
-where all expected values are 0; no test asks for a value that rounding decides, such as what is
-left where numbers cancel. There are no points until the examples above are right; then up to half
-of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Schulman 2020, Approximating KL divergence: the penalty is his k3.
-
 ## See also
 
-- notebooks/09_the_clinic.ipynb, written by `grpo-ref notebooks`.
+* Source: Schulman 2020, Approximating KL divergence: the penalty is his k3.
+* The notebook 09_the_clinic.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade clinic/walking_away
 """

@@ -1,6 +1,6 @@
-"""Back through the norm  (medium, 2 points)
+"""Back through the norm
 
-## Background
+Medium, 2 points. GRADING.md says how answers are graded.
 
 A network multiplies rows of numbers with weights, again and again. If every layer made them a
 little larger, after twenty layers they would be huge. So before each layer every row is divided by
@@ -9,7 +9,9 @@ with a number that is learned, the gain. On the way back the division matters: w
 row grows, all others of the row become smaller. And what only makes a row longer changes nothing,
 so that no slope points along the row.
 
-## Problem
+## Your task
+
+Write `norm_slope(x, gain, slope)`.
 
 Write `norm_slope(x, gain, slope)`. The norm takes each row x of D numbers to a row y:
 
@@ -21,57 +23,40 @@ slopes ∂L/∂x and ∂L/∂g. That r depends on every number of the row must n
 -r³ x[j]/D. All rows share one gain, so its slope is a sum over all rows. 1e-6 keeps a row of zeros
 from a division by 0.
 
-## Input
+| argument | meaning                               | shape               | values        |
+| -------- | ------------------------------------- | ------------------- | ------------- |
+| `x`      | rows of D numbers                     | (N, D) or (B, T, D) | −1000 to 1000 |
+| `gain`   | g, one number for each place of a row | (D,)                | −10 to 10     |
+| `slope`  | ∂L/∂y, of the shape of x              | (N, D) or (B, T, D) | −1000 to 1000 |
 
-- x: rows of D numbers; shape (N, D) or (B, T, D); from -1000 to 1000.
-- gain: g, one number for each place of a row; shape (D,); from -10 to 10.
-- slope: ∂L/∂y, of the shape of x; shape (N, D) or (B, T, D); from -1000 to 1000.
-
-## Output
+* `x` and `slope` have the same shape.
+* N, B, T and D are at least 1.
 
 A tuple of two arrays: ∂L/∂x, of the shape of x, and ∂L/∂g, of shape (D,).
 
+* In a row of zeros r is 1000 and n is 0.
+
 ## Examples
 
-    norm_slope([[1.0, 7.0]], [1.0, 1.0], [[1.0, 0.0]])
-    -> ([[0.196, -0.028]], [0.2, 0])
+    >>> norm_slope([[1.0, 7.0]], [1.0, 1.0], [[1.0, 0.0]])
+    ([[0.196, -0.028]], [0.2, 0])
 
 The mean of 1 and 49 is 25, so r is a hair below 1/5. If r were a constant, ∂L/∂x would be 0.2 and
 0. But ∂r/∂x = -r³ x/2 is -0.004 and -0.028, and r multiplies x[0] = 1, the only number with a
 slope: so it is 0.2 - 0.004 = 0.196, and -0.028. The slope of the gain is n times ∂L/∂y, so 0.2 and
 0.
 
-## Constraints
-
-- x and slope have the same shape.
-- N, B, T and D are at least 1.
-- Every number in x, gain and slope is 0 or at least 1e-15 in size.
-- In a row of zeros r is 1000 and n is 0.
-
-## Notes
+## When it is solved
 
 Llama, Qwen and most models of today use this norm, RMSNorm; the older LayerNorm takes the mean of
 the row off first. The rule on rows that only get longer holds up to the 1e-6.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude (of each array
-by itself), and by 1e-09 where all expected values are 0; no test asks for a value that rounding
-decides, such as what is left where numbers cancel. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Zhang & Sennrich 2019, eq. 4 (arXiv:1910.07467).
-
 ## See also
 
-- grpo_ref.learning.policies.layers.rms_norm_back, the same in this package: look at it when you are
-  done.
-- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
+* Source: Zhang & Sennrich 2019, eq. 4 (arXiv:1910.07467).
+* `grpo_ref.learning.policies.layers.rms_norm_back` is the same function in this package. Look at it
+  when you are done.
+* The notebook 11_a_transformer_by_hand.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade network/norm_slope
 """

@@ -1,6 +1,6 @@
-"""One step of imitation  (medium, 3 points)
+"""One step of imitation
 
-## Background
+Medium, 3 points. GRADING.md says how answers are graded.
 
 A network that knows nothing writes noise, and noise is never rewarded. So it is pretrained: it
 reads texts, and every token in them is made likelier after what comes before it. The slope begins
@@ -12,7 +12,9 @@ the entrance and at the exit, which is called a tied embedding; GPT-2 has it too
 corrected for two reasons: for what follows when its token is read, and for how well it answers when
 its token may come next.
 
-## Problem
+## Your task
+
+Write `imitation_step(embeddings, weight, tokens, mask, learning_rate)`.
 
 Write `imitation_step(embeddings, weight, tokens, mask, learning_rate)`: one step of gradient
 descent on the cross-entropy. With E for `embeddings` and W for `weight`, the network computes after
@@ -32,24 +34,27 @@ not matter. The new weights are E - learning_rate · ∂loss/∂E and W - learni
 two slopes, as what is read and as what h is compared with: they are added, and so is what comes
 from all places. The slope of tanh is 1 - tanh².
 
-## Input
+* `embeddings`: E, a row for each token; (V, D); −1000 to 1000.
+* `weight`: W; (D, D); −10 to 10.
+* `tokens`: the tokens of each text; (B, L); integers, 0 to V - 1.
+* `mask`: m, 1 on tokens to be learned, 0 on prompt and padding; (B, L); 0 or 1.
+* `learning_rate`: length of the step; number; 0.01 to 100.
 
-- embeddings: E, a row for each token; shape (V, D); from -1000 to 1000.
-- weight: W; shape (D, D); from -10 to 10.
-- tokens: the tokens of each text; shape (B, L); whole, from 0 to V - 1.
-- mask: m, 1 on tokens to be learned, 0 on prompt and padding; shape (B, L); numbers or truth
-  values; the zeros may stand anywhere, and a row may be all zeros.
-- learning_rate: length of the step; from 0.01 to 100.
-
-## Output
+* `mask`: zeros may be anywhere, and a row may be all zeros.
+* B and D are at least 1.
+* L and V are at least 2.
 
 A tuple: the new E, of shape (V, D), the new W, of shape (D, D), and the loss before the step, in
 nats.
 
+* Where no token is to be learned, the loss is 0, and E and W stay as they are.
+* Logits may lie thousands apart: take the largest one off first, and do not take the logarithm of a
+  probability that has become 0.
+
 ## Examples
 
-    imitation_step([[0.549306], [2.74653]], [[1]], [[0, 1]], [[0, 1]], 1.0)
-    -> ([[0.836286], [2.87153]], [[1.2263]], 0.28768207245178085)
+    >>> imitation_step([[0.549306], [2.74653]], [[1]], [[0, 1]], [[0, 1]], 1.0)
+    ([[0.836286], [2.87153]], [[1.2263]], 0.28768207245178085)
 
 The rows are a = log 3 / 2 and 5 a, one number each, and W is 1. Token 0 is read: h = tanh(a) = 1/2,
 the logits are a/2 and 5 a/2, which differ by 2 a = log 3, so π is 1/4 and 3/4. Token 1 comes: the
@@ -59,14 +64,8 @@ of E[0] W is -a (1 - 1/4) = -0.411980: times W it goes to E[0], times E[0] = a t
 0.411980 = -0.286980, -0.125 and -0.226303 are taken off: E is 0.836286 and 2.871531, and W is
 1.226303.
 
-    imitation_step(
-        [[0.549306], [2.74653]],
-        [[1]],
-        [[1, 0, 0], [0, 1, 0]],
-        [[1, 0, 1], [0, 1, 0]],
-        2.0,
-    )
-    -> ([[-0.0246531], [2.49653]], [[0.547394]], 0.8369882167858358)
+    >>> imitation_step([[0.549306], [2.74653]], [[1]], [[1, 0, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]], 2.0)
+    ([[-0.0246531], [2.49653]], [[0.547394]], 0.8369882167858358)
 
 Two places count, both after token 0: in the first text 0 comes, in the second one 1. The mask of
 the very first token does not matter. The loss is (log 4 + log 4/3) / 2, and the slopes at the
@@ -74,39 +73,17 @@ logits add up to half of (1/4 - 1, 3/4) + (1/4, 3/4 - 1), (-1/4, 1/4). At the ex
 1/2; at the entrance -a/4 + 5 a/4 = a, times 3/4. Twice (-1/8 + 3 a/4), 1/8 and 3 a²/4 are taken
 off.
 
-## Constraints
-
-- B and D are at least 1.
-- L and V are at least 2.
-- Every number in embeddings and weight is 0 or at least 1e-15 in size.
-- Where no token is to be learned, the loss is 0, and E and W stay as they are.
-- Logits may lie thousands apart: take the largest one off first, and do not take the logarithm of a
-  probability that has become 0.
-
-## Notes
+## When it is solved
 
 A transformer puts its layers in the place of W, and takes longer steps where slopes are small
 (Adam); nothing else changes. Without W the network could hardly learn which of two tokens comes
 first: tanh(E[a]) · E[b] is nearly the same as tanh(E[b]) · E[a]. grpo_ref imitates in
 grpo_ref.learning.pretraining.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude (of each array
-by itself), and by 1e-09 where all expected values are 0; no test asks for a value that rounding
-decides, such as what is left where numbers cancel. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Press & Wolf 2017, for the tied embedding (arXiv:1608.05859).
-
 ## See also
 
-- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
+* Source: Press & Wolf 2017, for the tied embedding (arXiv:1608.05859).
+* The notebook 11_a_transformer_by_hand.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade network/imitation_step
 """

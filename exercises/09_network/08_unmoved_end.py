@@ -1,6 +1,6 @@
-"""The full stop never moves  (medium, 2 points)
+"""The full stop never moves
 
-## Background
+Medium, 2 points. GRADING.md says how answers are graded.
 
 This is a patient, as in chapter 8: a program with one fault. It trains a small network to imitate
 texts. The embedding, a table with a row of numbers for each token, is used in two places. It
@@ -14,7 +14,9 @@ names and the same start (all are means of 16 runs). And the owner has seen some
 full stop, which stands only at the end, where nothing is read any more, still has exactly the row
 of numbers that it began with.
 
-## Problem
+## Your task
+
+Write `train(embedding, mix, texts, learning_rate=1.0, steps=1)`.
 
 Find the fault in `train(embedding, mix, texts, learning_rate=1.0, steps=1)` below and mend it: one
 line is wrong, the rest is right. The program shall do the following. With E the embedding and W the
@@ -32,22 +34,29 @@ and each of the U `steps` goes downhill, with both slopes taken before anything 
 
 ∂L/∂E is the whole derivative, with E in both of its places.
 
-## Input
+| argument        | meaning                     | shape  | values               |
+| --------------- | --------------------------- | ------ | -------------------- |
+| `embedding`     | E, a row for each token     | (V, D) | −4 to 4              |
+| `mix`           | W, the other weights        | (D, D) | −4 to 4              |
+| `texts`         | N texts of T tokens each    | (N, T) | integers, 0 to V - 1 |
+| `learning_rate` | length of a step            | number | 0.01 to 4            |
+| `steps`         | U, how many steps are taken | number | integer, 1 to 4      |
 
-- embedding: E, a row for each token; shape (V, D); from -4 to 4.
-- mix: W, the other weights; shape (D, D); from -4 to 4.
-- texts: N texts of T tokens each; shape (N, T); whole, from 0 to V - 1.
-- learning_rate: length of a step; from 0.01 to 4; 1.0 if left out.
-- steps: U, how many steps are taken; whole, from 1 to 4; 1 if left out.
-
-## Output
+* D and N are at least 1.
+* V and T are at least 2.
 
 A tuple of two arrays: E, (V, D), and W, (D, D), after the steps.
 
+* The first token of a text is only read, the last one is only written.
+* One test takes more steps: after 50 on eight names of five letters, the loss must be below 1.1
+  nats.
+
+The tolerance of this exercise is 1e-8.
+
 ## Examples
 
-    train([[1.0986122886681098], [-1.0986122886681098]], [[0.5]], [[0, 1]], 1.0, 1)
-    -> ([[0.105643], [-0.723612]], [[-0.857818]])
+    >>> train([[1.0986122886681098], [-1.0986122886681098]], [[0.5]], [[0, 1]], 1.0, 1)
+    ([[0.105643], [-0.723612]], [[-0.857818]])
 
 Token 0 is read and token 1 should follow. h = tanh(1/2 · log 3) = 1/2, so the logits are 1/2 · log
 3 and -1/2 · log 3, and π is 3/4 and 1/4. The slope of the loss with respect to the logits is π
@@ -56,38 +65,17 @@ back, h gets 3/4 · log 3 + 3/4 · log 3, and tanh leaves 1 - h² = 3/4 of it: 9
 row that was read, log 3, that is the slope of W; times W = 1/2 it is the slope of E[0] as reader,
 9/16 · log 3, which is added to 3/8.
 
-## Constraints
-
-- D and N are at least 1.
-- V and T are at least 2.
-- Every number in embedding and mix is 0 or at least 1e-15 in size.
-- The first token of a text is only read, the last one is only written.
-- One test takes more steps: after 50 on eight names of five letters, the loss must be below 1.1
-  nats.
-
-## Notes
+## When it is solved
 
 Automatic differentiation adds up the slopes of all uses by itself, as long as both uses are the
 same tensor on the same machine. Where the first and the last layer lie on different machines,
 somebody has to add them; an issue of Megatron-LM (#844) reports a wrong sum of this kind.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-08 of the largest expected magnitude (of each array
-by itself), and by 1e-09 where all expected values are 0; no test asks for a value that rounding
-decides, such as what is left where numbers cancel. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Press & Wolf 2017, Using the output embedding to improve language models (arXiv:1608.05859).
-
 ## See also
 
-- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
+* Source: Press & Wolf 2017, Using the output embedding to improve language models
+  (arXiv:1608.05859).
+* The notebook 11_a_transformer_by_hand.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade network/unmoved_end
 """

@@ -1,6 +1,6 @@
-"""One prompt, two policies  (medium, 2 points)
+"""One prompt, two policies
 
-## Background
+Medium, 2 points. GRADING.md says how answers are graded.
 
 This is a patient, as in chapter 8: a program with one fault. Its policy is a small network. An
 embedding turns each token of the prompt into a row of numbers, these are added up, and from the
@@ -18,7 +18,9 @@ the first update they are equal. In the second the mean distance is 0.03, in the
 in the last 13 (all are means of 16 runs). In a healthy run it is 0 in every update, but for
 rounding.
 
-## Problem
+## Your task
+
+Write `train(embedding, head, prompts, answers, uniforms, learning_rate=5.0)`.
 
 Find the fault in `train(embedding, head, prompts, answers, uniforms, learning_rate=5.0)` below and
 mend it: one line is wrong or in the wrong place, the rest is right. The program shall do the
@@ -30,43 +32,42 @@ by
 In each of the U updates
 
 1. every member g of the group of prompt p draws a token: the first one whose cumulative probability
-π(0) + ... + π(token), with the weights of this update, is larger than its number in `uniforms`; log
-π(token) is written down
+   π(0) + ... + π(token), with the weights of this update, is larger than its number in `uniforms`;
+   log π(token) is written down
 2. its reward is 1 if the token is the right answer, `answers[p]`, and otherwise 0; its advantage A
-is this reward minus the mean reward of its group
+   is this reward minus the mean reward of its group
 3. E and W take one step uphill, with both slopes taken before anything is changed and A held
-constant:
+   constant:
 
     E += learning_rate · ∂J/∂E,    W += learning_rate · ∂J/∂W,    J = 1/(P G) Σ A log π(token | prompt)
 
 The gradient of log π(token | prompt) with respect to z is the one-hot vector of the token minus π.
 What is kept of a prompt must not change the result, only save work.
 
-## Input
+| argument        | meaning                                     | shape     | values               |
+| --------------- | ------------------------------------------- | --------- | -------------------- |
+| `embedding`     | E, a row for each token                     | (V, D)    | −3 to 3              |
+| `head`          | W, which makes the logits                   | (D, V)    | −3 to 3              |
+| `prompts`       | P prompts of L tokens each, in every update | (P, L)    | integers, 0 to V - 1 |
+| `answers`       | the right answer to each prompt             | (P,)      | integers, 0 to V - 1 |
+| `uniforms`      | random numbers, one for each draw           | (U, P, G) | 0 to 0.999           |
+| `learning_rate` | length of a step                            | number    | 0.01 to 50           |
 
-- embedding: E, a row for each token; shape (V, D); from -3 to 3.
-- head: W, which makes the logits; shape (D, V); from -3 to 3.
-- prompts: P prompts of L tokens each, in every update; shape (P, L); whole, from 0 to V - 1.
-- answers: the right answer to each prompt; shape (P,); whole, from 0 to V - 1.
-- uniforms: random numbers, one for each draw; shape (U, P, G); from 0 to 0.999.
-- learning_rate: length of a step; from 0.01 to 50; 5.0 if left out.
-
-## Output
+* D, P, L, U and G are at least 1.
+* V is at least 2.
 
 A tuple of three arrays: E, (V, D), and W, (D, V), after U updates, and the log-probabilities with
 which the tokens were drawn, (U, P, G).
 
+* A prompt may have a token twice, and two prompts may be the same.
+* After 30 updates on the larger of two digits, more than 0.9 of the answers must be right.
+
+The tolerance of this exercise is 1e-8.
+
 ## Examples
 
-    train(
-        [[0.0], [0.0]],
-        [[1.0, -1.0]],
-        [[0]],
-        [0],
-        [[[0.25, 0.75]], [[0.6, 0.9]]],
-        1.0986122886681098,
-    )
-    -> ([[0.961286], [0]], [[1.13733, -1.13733]], [[[-0.693147, -0.693147]], [[-0.313262, -1.31326]]])
+    >>> train([[0.0], [0.0]], [[1.0, -1.0]], [[0]], [0], [[[0.25, 0.75]], [[0.6, 0.9]]], 1.0986122886681098)
+    ([[0.961286], [0]], [[1.13733, -1.13733]], [[[-0.693147, -0.693147]], [[-0.313262, -1.31326]]])
 
 At first h = 0 and both tokens have probability 1/2, so that tokens 0 and 1 are drawn. The first is
 right, A = 1/2 and -1/2, and the slope of the logits is [1/4, -1/4]. The head stays, since h = 0;
@@ -75,15 +76,7 @@ E[0] gets log 3 · (1/4 + 1/4) = 1/2 · log 3. Now h = tanh(1/2 · log 3) = 1/2,
 both would have drawn token 1, and nothing would move. The slope of the logits is [1/4, -1/4] again;
 the head gets log 3 · 1/2 of it, and E[0] gets log 3 · (1/4 + 1/4) · (1 - h²) = 3/8 · log 3.
 
-## Constraints
-
-- D, P, L, U and G are at least 1.
-- V is at least 2.
-- Every number in embedding, head and uniforms is 0 or at least 1e-15 in size.
-- A prompt may have a token twice, and two prompts may be the same.
-- After 30 updates on the larger of two digits, more than 0.9 of the answers must be right.
-
-## Notes
+## When it is solved
 
 An issue of vLLM (#9744, October 2024) reports this fault: after new weights were loaded, the new
 model ran with the old prefix cache. Since version 0.7.0 a trainer can have the cache reset. A small
@@ -91,23 +84,10 @@ distance between the log-probabilities of sampler and trainer is left in practic
 differently; trainers correct for it with a ratio. A distance that grows from update to update is a
 fault, and a ratio is no cure for it.
 
-## Grading
-
-Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
-as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
-these, and where a number is asked for, also an array without axes. Numbers in the examples may be
-rounded to six digits. Values may differ by 1e-08 of the largest expected magnitude (of each array
-by itself), and by 1e-09 where all expected values are 0; no test asks for a value that rounding
-decides, such as what is left where numbers cancel. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
-
-## Source
-
-Williams 1992, REINFORCE, with the mean of the group for a baseline.
-
 ## See also
 
-- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
+* Source: Williams 1992, REINFORCE, with the mean of the group for a baseline.
+* The notebook 11_a_transformer_by_hand.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade network/two_policies
 """

@@ -14,7 +14,7 @@ from .grading.problem import Problem as Problem
 from .grading.report import Report as Report
 from .grading.statement import starter as starter, statement as statement
 from .marking import mark as mark
-from .problems import PROBLEMS as PROBLEMS
+from .exercises import PROBLEMS as PROBLEMS
 from .right_answers import right_answers as right_answers
 from .starters import build as build, fill as fill, is_untouched as is_untouched, reset as reset
 from .workbook import Workbook as Workbook

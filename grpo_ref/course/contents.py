@@ -2,7 +2,7 @@
 
 grpo_ref's own exercises come first, then those of packages, which are searched when the table is first used.
 No exercise is imported here, so that the course can be listed quickly. The exercises themselves are in
-`problems`; each one is imported when it is requested by its id.
+`exercises`; each one is imported when it is requested by its id.
 """
 
 import sys
@@ -15,94 +15,10 @@ from grpo_ref.course.packages import named_in, packages
 from grpo_ref.course.source import BrokenPackage, Exercise, Source
 from grpo_ref.listing import LateMapping
 
-HINTS = 3
-"""Number of hints of every exercise: a question, the tool that helps, nearly the solution."""
 CHECKOUTS: list[Path] = []
 """Folders whose packages are part of the course in this process, whether they are installed or not."""
 
-_CHAPTERS = {
-    "probabilities": "Probabilities and log-probabilities",
-    "advantages": "Groups and advantages",
-    "ratios": "Ratios and clipping",
-    "kl": "How far from the reference",
-    "aggregation": "How much each token counts",
-    "objective": "The whole objective",
-    "training": "Training",
-    "clinic": "The clinic",
-    "network": "A neural policy",
-}
-_NOTEBOOKS = {
-    "probabilities": "02_from_bandit_to_language",
-    "advantages": "08_several_rewards",
-    "ratios": "04_gallery_of_surrogates",
-    "kl": "06_kl_and_reward_hacking",
-    "aggregation": "05_three_pictures_of_W",
-    "objective": "01_the_objective",
-    "training": "02_from_bandit_to_language",
-    "clinic": "09_the_clinic",
-    "network": "11_a_transformer_by_hand",
-}
-_LISTED = (
-    Exercise("probabilities/log_softmax", "easy", 1),
-    Exercise("probabilities/token_log_probs", "easy", 1),
-    Exercise("probabilities/entropy", "easy", 1),
-    Exercise("probabilities/sampling", "medium", 2),
-    Exercise("advantages/group_normalized", "easy", 2),
-    Exercise("advantages/centered", "easy", 1),
-    Exercise("advantages/leave_one_out", "easy", 1),
-    Exercise("advantages/mixed_groups", "easy", 1),
-    Exercise("advantages/gdpo", "medium", 2),
-    Exercise("advantages/ranks", "medium", 2),
-    Exercise("advantages/process", "medium", 2),
-    Exercise("advantages/gigpo", "medium", 2),
-    Exercise("ratios/token_ratio", "easy", 1),
-    Exercise("ratios/scenarios", "medium", 2),
-    Exercise("ratios/clipped", "medium", 2),
-    Exercise("ratios/clipped_slope", "medium", 2),
-    Exercise("ratios/dual_clip", "medium", 2),
-    Exercise("ratios/cispo", "medium", 2),
-    Exercise("ratios/sapo", "medium", 2),
-    Exercise("ratios/sequence_ratio", "medium", 2),
-    Exercise("kl/exact_kl", "easy", 1),
-    Exercise("kl/estimators", "easy", 1),
-    Exercise("kl/k3", "medium", 2),
-    Exercise("kl/k3_slope", "medium", 2),
-    Exercise("kl/normalized_kl", "medium", 2),
-    Exercise("kl/expected_gradient", "medium", 2),
-    Exercise("kl/distillation", "medium", 2),
-    Exercise("aggregation/completion_mask", "easy", 1),
-    Exercise("aggregation/token_mean", "easy", 1),
-    Exercise("aggregation/sequence_mean", "easy", 1),
-    Exercise("aggregation/fixed_length", "easy", 1),
-    Exercise("aggregation/soft_overlong", "medium", 2),
-    Exercise("aggregation/group_token_mean", "easy", 1),
-    Exercise("objective/grpo_objective", "hard", 3),
-    Exercise("objective/grpo_loss", "hard", 3),
-    Exercise("objective/grpo_gradient", "hard", 3),
-    Exercise("objective/dapo_loss", "hard", 3),
-    Exercise("training/policy_gradient", "medium", 2),
-    Exercise("training/scatter_add", "easy", 1),
-    Exercise("training/update", "medium", 3),
-    Exercise("training/train_bandit", "medium", 3),
-    Exercise("training/train_language", "hard", 5),
-    Exercise("clinic/read_the_curve", "medium", 3),
-    Exercise("clinic/falling_reward", "easy", 2),
-    Exercise("clinic/easy_and_hard", "easy", 2),
-    Exercise("clinic/large_groups", "medium", 2),
-    Exercise("clinic/idle_clip", "medium", 2),
-    Exercise("clinic/walking_away", "medium", 2),
-    Exercise("clinic/talking_on", "medium", 2),
-    Exercise("network/attention", "medium", 2),
-    Exercise("network/attention_slope", "hard", 3),
-    Exercise("network/norm_slope", "medium", 2),
-    Exercise("network/cross_entropy", "medium", 2),
-    Exercise("network/next_token", "hard", 3),
-    Exercise("network/imitation_step", "medium", 3),
-    Exercise("network/grpo_step", "hard", 5),
-    Exercise("network/unmoved_end", "medium", 2),
-    Exercise("network/two_policies", "medium", 2),
-)
-OURS = Source("grpo_ref.course", Path(__file__).parent, _CHAPTERS, _LISTED, _NOTEBOOKS)
+OURS = Source("grpo_ref.course", Path(__file__).parent)
 """The exercises of grpo_ref itself."""
 
 

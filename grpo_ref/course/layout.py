@@ -4,8 +4,10 @@ from pathlib import Path
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, OURS, exercises_in, source_of
 
-SOLUTIONS, STYLES = Path("solutions"), Path("tests") / "course" / "styles"
-"""Folders of a checkout with the model answers, and with the right answers in other styles."""
+SOLUTIONS = Path("solutions")
+"""Folder of a checkout with the readable model answers, which `grpo-ref dev build` writes."""
+RULES = "GRADING.md"
+"""Name of the page on how answers are graded, in every folder of exercises."""
 
 
 def file_of(name: str) -> Path:
@@ -57,34 +59,24 @@ def chapter_at(path: Path) -> str | None:
     return next((chapter for chapter in CHAPTERS if path.name == folder_of(chapter).name), None)
 
 
-def model_answer(name: str) -> str:
-    """Return the text of the model answer, from the installed package or from its checkout.
+def exercise_folder(name: str, root: Path | None = None) -> Path:
+    """Return the folder of an exercise in its package.
 
-    Raises:
-      FileNotFoundError: if it is in neither.
+    Args:
+      name: id of the exercise.
+      root: a checkout of the package; by default, the package that is imported.
     """
     source = source_of(name)
-    for folder in (source.folder, source.checkout):
-        path = folder / SOLUTIONS / file_of(name)
-        if path.is_file():
-            return path.read_text(encoding="utf-8")
-    raise FileNotFoundError(f"the model answer of {name} is neither in the package nor in a checkout")
+    return (source.folder if root is None else root / source.path) / "exercises" / name
 
 
-def styles_file(name: str) -> Path:
-    """Return the path of the right answers in other styles, in the installed package or in its checkout."""
-    source = source_of(name)
-    packaged = source.folder / "styles" / f"{name}.py"
-    return packaged if packaged.is_file() else source.checkout / STYLES / f"{name}.py"
-
-
-def problem_file(name: str) -> Path:
-    """Return the path of the module that declares an exercise."""
-    return source_of(name).folder / "problems" / f"{name}.py"
+def model_answer(name: str) -> str:
+    """Return the text of the model answer, with the marks from which the starter is made."""
+    return (exercise_folder(name) / "answer.py").read_text(encoding="utf-8")
 
 
 def support_files() -> dict[str, str]:
-    """Return name and text of the files with which `pytest` grades a folder of exercises."""
+    """Return name and text of the files for `pytest` and of the page on grading, for a folder of exercises."""
     folders = [folder for folder in (OURS.folder / "folder", OURS.checkout / "exercises") if folder.is_dir()]
-    names = ("conftest.py", "pytest.ini")
-    return {name: (folders[0] / name).read_text(encoding="utf-8") for name in names}
+    paths = [folders[0] / "conftest.py", folders[0] / "pytest.ini", OURS.folder / "exercises" / RULES]
+    return {path.name: path.read_text(encoding="utf-8") for path in paths}

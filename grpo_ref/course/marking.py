@@ -1,9 +1,9 @@
 """Grade the files of a student's folder."""
 
 from grpo_ref import course
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.report import DEFAULT_SEED, Report
 from grpo_ref.course.grading.sandbox import Sandbox
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.workbook import Workbook
 
 

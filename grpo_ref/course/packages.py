@@ -3,7 +3,7 @@
 A package names its table of contents in the group "grpo_ref.course", as in
 
     [project.entry-points."grpo_ref.course"]
-    my_course = "my_course.contents:COURSE"
+    my_course = "my_course:COURSE"
 
 This module reads the files in which pip stores entry points itself, because importing the standard library's
 reader takes as long as everything else that lists the course.
@@ -77,8 +77,8 @@ def _noted() -> Iterator[str]:
 def _entries(text: str) -> list[tuple[str, str]]:
     r"""Return the entry points of this group.
 
-    >>> _entries("[grpo_ref.course]\nmine = mine.contents:COURSE\n[other]\na = b:c")
-    [('mine', 'mine.contents:COURSE')]
+    >>> _entries("[grpo_ref.course]\nmine = mine:COURSE\n[other]\na = b:c")
+    [('mine', 'mine:COURSE')]
     """
     parser = configparser.ConfigParser(delimiters="=", interpolation=None)
     parser.read_string(text)
@@ -92,6 +92,7 @@ def _loaded(place: str) -> Source:
         found = pkgutil.resolve_name(place)
         if not isinstance(found, Source):
             raise TypeError(f"expected a Source, got {type(found).__name__}")
+        _ = found.exercises  # reads the table of contents and the statements
     except (Exception, SystemExit) as error:
         raise BrokenPackage(
             f"the package of exercises {package!r} cannot be read; repair or uninstall it:"

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from grpo_ref.course.contents import CHAPTERS, NOTEBOOKS, OURS, exercises_in, source_of
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.layout import file_of, folder_of, page_of
-from grpo_ref.course.problems import PROBLEMS
 
 PICTURE = "picture.png"
 
@@ -13,7 +13,7 @@ PICTURE = "picture.png"
 def pages(chapters: Iterable[str] = CHAPTERS) -> dict[str, bytes]:
     """Return the content of every page, and of its picture if there is one, by path."""
     texts = {page_of(chapter).as_posix(): page(chapter).encode() for chapter in chapters}
-    pictures = {folder_of(chapter) / PICTURE: _chapter_file(chapter, ".png") for chapter in chapters}
+    pictures = {folder_of(chapter) / PICTURE: _chapter_file(chapter, PICTURE) for chapter in chapters}
     return texts | {place.as_posix(): path.read_bytes() for place, path in pictures.items() if path.is_file()}
 
 
@@ -23,7 +23,7 @@ def page(chapter: str) -> str:
     A package's chapter has no number, and may lack a notebook.
     """
     number = f"{list(OURS.chapters).index(chapter) + 1}. " if chapter in OURS.chapters else ""
-    text = _chapter_file(chapter, ".md").read_text(encoding="utf-8").strip()
+    text = _chapter_file(chapter, "chapter.md").read_text(encoding="utf-8").strip()
     return (
         f"# {number}{CHAPTERS[chapter]}\n\n{text}\n\n{_notebook(chapter)}"
         f"## The exercises\n\n{_exercises(chapter)}\n\n"
@@ -31,11 +31,11 @@ def page(chapter: str) -> str:
     )
 
 
-def _chapter_file(chapter: str, suffix: str) -> Path:
+def _chapter_file(chapter: str, name: str) -> Path:
     """Return the path of a chapter's text or picture. `docs/chapter_pictures.py` draws grpo_ref's own
     pictures.
     """
-    return source_of(chapter).folder / "chapters" / f"{chapter}{suffix}"
+    return source_of(chapter).folder / "exercises" / chapter / name
 
 
 def _notebook(chapter: str) -> str:

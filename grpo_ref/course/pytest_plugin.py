@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from grpo_ref.course.contents import CHAPTERS, exercises_in
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.report import NOT_STARTED, CheckResult, Report
 from grpo_ref.course.in_process import grade_in_process
 from grpo_ref.course.layout import exercise_at
 from grpo_ref.course.marking import mark
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.rendering.course_text import next_text, overview
 from grpo_ref.course.rendering.report_text import UNOFFICIAL, failure_text
 from grpo_ref.course.source import BrokenPackage

@@ -1,16 +1,15 @@
 """The right answers to an exercise: the model answer, and right answers in other styles.
 
-The styles of an exercise are in one file, tests/course/styles/CHAPTER/NAME.py. Every public function is a
-complete right answer, named after its style; names with an underscore are helpers. Wrong answers are made
-from them. An input on which they differ is not used for grading.
+The styles of an exercise are in the file `right.py` of its folder. Every public function is a complete right
+answer, named after its style; names with an underscore are helpers. Wrong answers are made from them. An
+input on which they differ is not used for grading.
 """
 
 import ast
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grpo_ref.course.layout import STYLES, model_answer, styles_file
+from grpo_ref.course.layout import exercise_folder, model_answer
 
 if TYPE_CHECKING:
     from grpo_ref.course.grading.problem import Problem
@@ -19,14 +18,9 @@ NUMPY = "import numpy as np"
 """Import that every text contains, because the operators insert NumPy functions."""
 
 
-def right_answers(problem: "Problem", root: Path | None = None) -> dict[str, str]:
-    """Return the text of each right answer by name, the model answer first.
-
-    Args:
-      problem: an exercise of the course.
-      root: the checkout that has the styles; if omitted, they are searched like the model answer.
-    """
-    path = styles_file(problem.id) if root is None else root / STYLES / f"{problem.id}.py"
+def right_answers(problem: "Problem") -> dict[str, str]:
+    """Return the text of each right answer to an exercise of the course by name, the model answer first."""
+    path = exercise_folder(problem.id) / "right.py"
     others = styles(path.read_text(encoding="utf-8"), problem.function) if path.is_file() else {}
     texts = {"the model answer": model_answer(problem.id), **others}
     return {name: text if NUMPY in text else f"{NUMPY}\n{text}" for name, text in texts.items()}

@@ -1,20 +1,27 @@
-"""A source of exercises: a package that lists its chapters. grpo_ref is one; an instructor's package is
+"""A source of exercises: a package with a folder `exercises`. grpo_ref is one; an instructor's package is
 another.
 
-Each source has the layout of grpo_ref's checkout. In the package, `problems/CHAPTER/NAME.py` declares an
-exercise, and `chapters/CHAPTER.md` is the text of a chapter's page. In the checkout around it, `solutions`
-has the model answers and `tests/course/styles` the right answers in other styles. An installed package
-contains these two as `solutions` and `styles`.
+The folder has a table of contents and one folder for each chapter:
+
+    exercises/contents.toml            the chapters and exercises, in order
+    exercises/CHAPTER/chapter.md       the text of the chapter's page; picture.png beside it is optional
+    exercises/CHAPTER/NAME/            one exercise, with everything that belongs to it
+
+Reading a source needs neither NumPy nor the modules of the exercises, so that the course is listed quickly.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from grpo_ref.course.statement_file import Statement, read_statement
 
 ID = re.compile(r"[a-z0-9_]+/[a-z][a-z0-9_]*")
-DIFFICULTIES = ("easy", "medium", "hard")
+CONTENTS = "contents.toml"
 
 
 class BrokenPackage(Exception):
@@ -25,7 +32,7 @@ class Exercise(NamedTuple):
     """One line of a table of contents.
 
     Attributes:
-      id: "chapter/name", also the path of its files.
+      id: "chapter/name", also the path of its folder.
       difficulty: "easy", "medium" or "hard".
       points: number of points.
     """
@@ -47,32 +54,57 @@ class Exercise(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """The table of contents of one package. It can be read without the exercises themselves.
+    """The table of contents of one package. A package without the file is a source without exercises.
 
     Attributes:
       package: name by which the package is imported.
       folder: folder of the package.
-      chapters: folder name -> title, in order.
-      exercises: the exercises, in order.
-      notebooks: chapter -> notebook of grpo_ref that demonstrates its idea.
     """
 
     package: str
     folder: Path
-    chapters: Mapping[str, str]
-    exercises: Sequence[Exercise]
-    notebooks: Mapping[str, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        for id, difficulty, points in self.exercises:
-            if not ID.fullmatch(id) or id.split("/")[0] not in self.chapters:
-                chapters = ", ".join(self.chapters) or "none"
-                raise ValueError(f"expected CHAPTER/NAME with one of its chapters ({chapters}), got {id!r}")
-            if difficulty not in DIFFICULTIES or not isinstance(points, int) or points < 1:
-                raise ValueError(
-                    f"{id}: expected one of {', '.join(DIFFICULTIES)} and whole points of at least 1,"
-                    f" got {difficulty!r} and {points!r}"
-                )
+    @cached_property
+    def _chapters(self) -> Mapping[str, Any]:
+        path = self.folder / "exercises" / CONTENTS
+        if not path.is_file():
+            return {}
+        chapters = tomllib.loads(path.read_text(encoding="utf-8"))
+        for name, chapter in chapters.items():
+            is_table = isinstance(chapter, dict) and isinstance(chapter.get("exercises"), list)
+            if not is_table or not isinstance(chapter.get("title"), str):
+                raise ValueError(f"{path}: expected a title and a list of exercises in [{name}]")
+            for exercise in chapter["exercises"]:
+                if not ID.fullmatch(f"{name}/{exercise}"):
+                    raise ValueError(
+                        f"{path}: expected names of small letters, digits and underscores, got {exercise!r}"
+                    )
+        return chapters
+
+    @cached_property
+    def chapters(self) -> Mapping[str, str]:
+        """Folder name of each chapter -> title, in order."""
+        return {name: chapter["title"] for name, chapter in self._chapters.items()}
+
+    @cached_property
+    def notebooks(self) -> Mapping[str, str]:
+        """Chapter -> notebook of grpo_ref that demonstrates its idea. A chapter need not have one."""
+        return {name: each["notebook"] for name, each in self._chapters.items() if each.get("notebook")}
+
+    @cached_property
+    def exercises(self) -> tuple[Exercise, ...]:
+        """The exercises, in order."""
+        statements = {name: self.statement(name) for name in self.ids}
+        return tuple(Exercise(name, each.difficulty, each.points) for name, each in statements.items())
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Ids of the exercises, in order."""
+        return [f"{name}/{each}" for name, chapter in self._chapters.items() for each in chapter["exercises"]]
+
+    def statement(self, name: str) -> Statement:
+        """Return the statement of an exercise."""
+        return read_statement(self.folder / "exercises" / name / "statement.md")
 
     @property
     def path(self) -> Path:
@@ -83,8 +115,3 @@ class Source:
     def checkout(self) -> Path:
         """Folder around the package: its checkout, unless the package is an installed copy."""
         return self.folder.parents[len(self.path.parts) - 1]
-
-    @property
-    def ids(self) -> list[str]:
-        """Ids of the exercises, in order."""
-        return [exercise.id for exercise in self.exercises]

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from grpo_ref.course.contents import CHAPTERS, source_at
+from grpo_ref.course.contents import CHAPTERS, OURS, source_at
+from grpo_ref.course.exercises import PROBLEMS
+from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.grading.statement import starter
 from grpo_ref.course.layout import SOLUTIONS, file_of, model_answer, support_files
 from grpo_ref.course.pages import pages
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.files import committed_files, free_name, replace_file
 
@@ -83,7 +84,7 @@ class Built(NamedTuple):
 
 
 def build(root: Path, tell: Callable[[str], object]) -> Built:
-    """Write the exercises of a checkout again from its model answers. No changed file is lost.
+    """Write `exercises/` and `solutions/` of a checkout again from the package. No changed file is lost.
 
     A file is overwritten if this function or `fill` wrote it, or if it equals the version in the checkout's
     last commit. Any other file is moved to a backup beside it.
@@ -107,11 +108,17 @@ def build(root: Path, tell: Callable[[str], object]) -> Built:
 
 
 def _texts_of_checkout(workbook: Workbook, root: Path) -> dict[str, tuple[Path, bytes]]:
-    """Return the starters made from `solutions/`, and the pages, of the checkout's own source."""
+    """Return the starters, the readable model answers and the pages of the checkout's own source."""
     source = source_at(root)
-    answers = {name: (root / SOLUTIONS / file_of(name)).read_text(encoding="utf-8") for name in source.ids}
-    texts = {name: starter(PROBLEMS[name], text).encode() for name, text in answers.items()}
-    files = {name: (workbook.path(name), text) for name, text in texts.items()}
+    files = {name: (workbook.path(name), starter_of(name).encode()) for name in source.ids}
+    for name in source.ids:
+        answer = readable(model_answer(name)).encode()
+        files[f"solution/{name}"] = (root / SOLUTIONS / file_of(name), answer)
+    if source is OURS:
+        files |= {
+            f"folder/{name}": (workbook.folder / name, text.encode())
+            for name, text in support_files().items()
+        }
     return files | _pages(workbook, source.chapters)
 
 

@@ -9,28 +9,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
+from grpo_ref.course.exercises import PROBLEMS, hints_of
 from grpo_ref.course.grading import wasm
 from grpo_ref.course.grading.model_answers import readable
-from grpo_ref.course.layout import SOLUTIONS, file_of, model_answer, styles_file
-from grpo_ref.course.problems import PROBLEMS, hints_of
+from grpo_ref.course.layout import file_of, model_answer
 from grpo_ref.course.starters import starter_of
 from grpo_ref.files import replace_file
 from grpo_ref.web.plotting import plots_zip
-from grpo_ref.web.statements import statement_html
+from grpo_ref.web.statements import grading_html, statement_html
 from grpo_ref.web.symptoms import symptoms_html
 
 HERE = Path(__file__).parent
 BUILT = HERE / "built"
 """The browser programs that `make page` builds; a wheel contains them."""
 PACKAGE = HERE.parent
-KINDS = frozenset((".py", ".pyi", ".json", ".csv", ".toml"))
+KINDS = frozenset((".py", ".pyi", ".json", ".csv", ".toml", ".md"))
 """Suffixes of the package's files that are imported or read in a page."""
-RECORDED = "recorded"
-"""Beginning of the names of the trainers' recorded numbers, which no page reads."""
+UNREAD = ("recorded", "left")
+"""Beginnings of the names of data files that no page reads: recorded numbers, lists for authors."""
 BESIDE = ("lazy_loader", "yaml", "array_api_compat", "array_api_compat.common")
 """Packages that grpo_ref needs in a page; NumPy is in the interpreter's library."""
-SYMPTOMS = b"<!-- symptoms -->"
-"""The comment in a page that is replaced by the text on symptoms."""
+SYMPTOMS, GRADING = b"<!-- symptoms -->", b"<!-- grading -->"
+"""Comments in the pages that are replaced by the text on symptoms, and by that on grading."""
 VERSION = b"@VERSION@"
 """Placeholder in the service worker for a checksum of all files: a new version replaces an old one."""
 LATER = ("course.json", "plots.zip")
@@ -67,9 +67,9 @@ def write(folder: Path, read_more: Mapping[str, Sequence[Link]] | None = None) -
         raise NotBuilt("the programs for the browser are not built: run `make page`, which needs Node.js")
     wasm.verify()
     folder.mkdir(parents=True, exist_ok=True)
-    python, symptoms = wasm.files(), symptoms_html().encode()
+    python, symptoms, grading = wasm.files(), symptoms_html().encode(), grading_html().encode()
     for path in sorted(BUILT.iterdir()):
-        _write(folder / path.name, path.read_bytes().replace(SYMPTOMS, symptoms))
+        _write(folder / path.name, path.read_bytes().replace(SYMPTOMS, symptoms).replace(GRADING, grading))
     _write(folder / "python.wasm.gz", _packed(python.snapshot.read_bytes()))
     _write(folder / "library.zip", python.stdlib_zip.read_bytes())
     _write(folder / "grpo_ref.json.gz", _packed(_json(dict(package_files()))))
@@ -116,12 +116,9 @@ def _exercise(name: str, links: Sequence[Link]) -> dict[str, Any]:
 def package_files() -> Iterator[tuple[str, str]]:
     """Yield path and text of every file that a page imports or reads, as in an installed package."""
     for path in sorted(PACKAGE.rglob("*")):
-        is_unread = path.suffix == ".json" and (HERE in path.parents or path.name.startswith(RECORDED))
+        is_unread = path.suffix == ".json" and (HERE in path.parents or path.name.startswith(UNREAD))
         if path.suffix in KINDS and path.is_file() and not is_unread:
             yield path.relative_to(PACKAGE.parent).as_posix(), path.read_text(encoding="utf-8")
-    for name in EXERCISES:
-        yield f"grpo_ref/course/{SOLUTIONS.name}/{file_of(name).as_posix()}", model_answer(name)
-        yield f"grpo_ref/course/styles/{name}.py", styles_file(name).read_text(encoding="utf-8")
     for name in BESIDE:
         texts = {path.name: path for path in files(name).iterdir() if path.name.endswith(".py")}
         for file in sorted(texts):

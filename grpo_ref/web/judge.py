@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.limits import Limits
 from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.grading.turns import Interpreter, Turns
 from grpo_ref.course.layout import file_of
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.rendering.report_json import exercise_json
 
 Channel = Callable[[bytes], bytes]

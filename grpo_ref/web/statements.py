@@ -2,28 +2,40 @@
 
 import re
 from html import escape
+from pathlib import Path
 
 from markdown_it import MarkdownIt
 
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.statement import statement
+from grpo_ref.course.layout import RULES
 from grpo_ref.render.maths import UnknownMaths, mathml
 
-RULES = ("heading", "list", "backticks")
-"""Markdown rules that a statement uses, beside plain and indented text. All other marks have no meaning."""
+SYNTAX = ("heading", "list", "backticks", "table", "emphasis")
+"""Markdown that a statement uses, beside plain and indented text. All other marks have no meaning."""
 INDENTED = re.compile(r"(?<=\n\n)((?: {4}.*\n)+)")
 """A formula, or code; also in a list, where Markdown would read it as prose."""
 CHECK = "\nCheck me:"
 """Beginning of the last line, which names the command that grades a file."""
-RETURNS = "\n-> "
-"""Mark before the value of an example's call."""
+CALL = ">>> "
+"""Beginning of an example."""
+GRADING = Path(__file__).parents[1] / "course" / "exercises" / RULES
 
 
 def statement_html(problem: Problem) -> str:
     """Return an exercise's statement as HTML, without its title and the command that grades it."""
-    text = statement(problem).split("\n", 1)[1].rpartition(CHECK)[0]
-    reader = MarkdownIt("zero").enable(list(RULES))
-    parts = INDENTED.split(text)
+    text = statement(problem).split("\n\n", 2)[2].rpartition(CHECK)[0]
+    return _html(text)
+
+
+def grading_html() -> str:
+    """Return the page on how answers are graded as HTML, without its title."""
+    return _html(GRADING.read_text(encoding="utf-8").split("\n", 1)[1])
+
+
+def _html(text: str) -> str:
+    reader = MarkdownIt("zero").enable(list(SYNTAX))
+    parts = INDENTED.split(f"{text}\n")
     return "".join(
         _indented(re.sub("^ {4}", "", part, flags=re.MULTILINE).rstrip()) if at % 2 else reader.render(part)
         for at, part in enumerate(parts)
@@ -34,6 +46,6 @@ def _indented(text: str) -> str:
     """Return a formula, or code if the text is not a formula."""
     code = f'<pre tabindex="0">{escape(text)}</pre>'
     try:
-        return f"{code if RETURNS in text else mathml(text)}\n"
+        return f"{code if text.startswith(CALL) else mathml(text)}\n"
     except UnknownMaths:
         return f"{code}\n"

@@ -5,7 +5,5 @@ import numpy as np
 
 def mixed_groups(rewards):
     """Whether the completions of each group differ in reward."""
-    # solution
     rewards = np.asarray(rewards)
     return rewards.max(-1) != rewards.min(-1)
-    # end

@@ -5,7 +5,6 @@ import numpy as np
 
 def step_advantages(turn_rewards, states, mask, gamma=0.95):
     """Compare the return of each turn with the returns of all turns that began in the same state."""
-    # solution
     taken, states = np.asarray(mask) > 0, np.asarray(states)
     rewards = np.where(taken, np.asarray(turn_rewards, dtype=float), 0.0)
     returns, following = np.zeros_like(rewards), np.zeros(len(rewards))
@@ -17,4 +16,3 @@ def step_advantages(turn_rewards, states, mask, gamma=0.95):
         same = taken & (states == state)
         advantages[same] = returns[same] - returns[same].mean()
     return advantages
-    # end

@@ -5,7 +5,6 @@ import numpy as np
 
 def scenarios(ratio, advantages, clip=0.2):
     """The scenario of each token, and whether it still learns."""
-    # solution
     ratio, advantages = np.asarray(ratio, dtype=float), np.asarray(advantages, dtype=float)
     scenario = np.zeros(ratio.shape, dtype=int)
     scenario[(ratio > 1) & (advantages > 0)] = 1
@@ -15,4 +14,3 @@ def scenarios(ratio, advantages, clip=0.2):
     good = (advantages > 0) & (ratio <= 1 + clip)
     bad = (advantages < 0) & (ratio >= 1 - clip)
     return scenario, good | bad
-    # end

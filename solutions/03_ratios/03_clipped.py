@@ -5,7 +5,5 @@ import numpy as np
 
 def clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2):
     """PPO's pessimistic surrogate, one value a token."""
-    # solution
     ratio, advantages = np.asarray(ratio, dtype=float), np.asarray(advantages, dtype=float)
     return np.minimum(ratio * advantages, np.clip(ratio, 1 - clip_low, 1 + clip_high) * advantages)
-    # end

@@ -5,7 +5,6 @@ import numpy as np
 
 def grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
     """Clipped surrogate of one group minus beta times the KL to the reference."""
-    # solution
     rhos, A = np.asarray(rhos, dtype=float), np.asarray(A, dtype=float)
     old, ref = np.asarray(pi_theta_old, dtype=float), np.asarray(pi_theta_ref, dtype=float)
     if not len(rhos) == len(A) == len(old) == len(ref):
@@ -17,4 +16,3 @@ def grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
     reference = ref / ref.sum()
     kl = (policy * np.log(policy / reference + 1e-10)).sum()
     return float(surrogate - beta * kl)
-    # end

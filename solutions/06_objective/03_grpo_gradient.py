@@ -5,7 +5,6 @@ import numpy as np
 
 def grpo_gradient(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
     """The derivative of the loss with respect to each token's log-probability."""
-    # solution
     mask = np.asarray(mask, dtype=float)
     log_probs, old, ref = (
         np.where(mask > 0, np.asarray(values, dtype=float), 0.0)
@@ -19,4 +18,3 @@ def grpo_gradient(log_probs, old_log_probs, ref_log_probs, advantages, mask, cli
     penalty_slope = -np.expm1(ref - log_probs)
     weights = mask / mask.sum(-1, keepdims=True) / len(mask)
     return -weights * (surrogate_slope - kl_coef * penalty_slope)
-    # end

@@ -5,7 +5,6 @@ import numpy as np
 
 def train_bandit(payoffs, uniforms, learning_rate=2.0):
     """The logits of a softmax over the arms after one update a row of payoffs."""
-    # solution
     payoffs = np.asarray(payoffs, dtype=float)
     updates, group, n_arms = payoffs.shape
     logits = np.zeros(n_arms)
@@ -17,4 +16,3 @@ def train_bandit(payoffs, uniforms, learning_rate=2.0):
         advantages = (rewards - rewards.mean()) / (rewards.std() + 1e-4)
         logits = logits + learning_rate * (advantages[:, None] * (np.eye(n_arms)[arms] - probs)).mean(0)
     return logits
-    # end

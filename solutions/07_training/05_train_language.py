@@ -11,7 +11,6 @@ def softmax(logits):
 
 def train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2):
     """The table of logits after one batch of completions for each row of uniform numbers."""
-    # solution
     uniforms = np.asarray(uniforms, dtype=float)
     _, group, length = uniforms.shape
     logits = np.zeros((vocabulary + 1, vocabulary))
@@ -35,4 +34,3 @@ def train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2):
             np.add.at(gradient, rows, slope[..., None] * (np.eye(vocabulary)[tokens] - probs[rows]))
             logits = logits + learning_rate * gradient
     return logits
-    # end

@@ -29,8 +29,5 @@ def train(payoffs, uniforms, learning_rate=2.0):
             for g in range(group):
                 one_hot = np.eye(arms)[chosen[p, g]]
                 gradient[p] += advantages[p, g] * (one_hot - probs[p]) / (prompts * group)
-        # solution
         logits = logits + learning_rate * gradient
-        # instead: logits = logits - learning_rate * gradient
-        # end
     return logits

@@ -23,10 +23,7 @@ def train(payoffs, uniforms, learning_rate=2.0):
         probs = softmax(logits)
         chosen = draw(probs[:, None, :], uniforms[u])
         rewards = np.take_along_axis(payoffs[u], chosen[..., None], -1)[..., 0]
-        # solution
         advantages = rewards - rewards.mean(-1, keepdims=True)
-        # instead: advantages = rewards - rewards.mean()
-        # end
         one_hot = np.eye(arms)[chosen]
         gradient = (advantages[..., None] * (one_hot - probs[:, None, :])).sum(1) / (prompts * group)
         logits = logits + learning_rate * gradient

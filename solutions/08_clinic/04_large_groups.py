@@ -27,9 +27,6 @@ def train(payoffs, uniforms, learning_rate=2.0):
         advantages = (rewards - rewards.mean(-1, keepdims=True)).reshape(-1, 1)
         step = advantages * (np.eye(arms)[chosen] - probs[rows]) / len(rows)
         gradient = np.zeros_like(logits)
-        # solution
         np.add.at(gradient, rows, step)
-        # instead: gradient[rows] += step
-        # end
         logits = logits + learning_rate * gradient
     return logits

@@ -23,14 +23,9 @@ def train(payoffs, uniforms, learning_rate=2.0, steps=4, clip=0.2):
         chosen = draw(softmax(logits)[:, None, :], uniforms[u])
         rewards = np.take_along_axis(payoffs[u], chosen[..., None], -1)[..., 0]
         advantages = rewards - rewards.mean(-1, keepdims=True)
-        # solution
         old = np.log(np.take_along_axis(softmax(logits), chosen, -1))
-        # end
         for _ in range(steps):
             probs = softmax(logits)
-            # solution
-            # instead: old = np.log(np.take_along_axis(softmax(logits), chosen, -1))
-            # end
             ratio = np.exp(np.log(np.take_along_axis(probs, chosen, -1)) - old)
             too_high = (advantages > 0) & (ratio > 1 + clip)
             too_low = (advantages < 0) & (ratio < 1 - clip)

@@ -19,10 +19,7 @@ def train(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1):
     payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
     updates, prompts, group, arms = payoffs.shape
     logits = np.array(start, dtype=float)
-    # solution
     reference = logits.copy()
-    # instead: reference = logits
-    # end
     for u in range(updates):
         probs = softmax(logits)
         chosen = draw(probs[:, None, :], uniforms[u])

@@ -5,7 +5,6 @@ import numpy as np
 
 def attention_slope(queries, keys, values, slope):
     """The way back through causal attention, to queries, keys and values."""
-    # solution
     queries, keys, values, slope = (np.asarray(each, dtype=float) for each in (queries, keys, values, slope))
     tokens, size = queries.shape[-2:]
     scores = queries @ np.swapaxes(keys, -1, -2) / np.sqrt(size)
@@ -18,4 +17,3 @@ def attention_slope(queries, keys, values, slope):
     of_scores = weights * (of_weights - delta) / np.sqrt(size)
     of_keys = np.swapaxes(of_scores, -1, -2) @ queries
     return of_scores @ keys, of_keys, np.swapaxes(weights, -1, -2) @ slope
-    # end

@@ -5,7 +5,6 @@ import numpy as np
 
 def next_token(token, keys, values, wq, wk, wv, embeddings, uniform, temperature=1.0):
     """One step with a cache: the next token, its log-probability, and the grown keys and values."""
-    # solution
     wq, wk, wv, embeddings = (np.asarray(each, dtype=float) for each in (wq, wk, wv, embeddings))
     x = embeddings[token]
     keys, values = np.vstack([keys, x @ wk]), np.vstack([values, x @ wv])
@@ -18,4 +17,3 @@ def next_token(token, keys, values, wq, wk, wv, embeddings, uniform, temperature
     log_probs = shifted - np.log(np.exp(shifted).sum())
     chosen = int(np.argmax(np.cumsum(np.exp(log_probs)) > uniform))
     return chosen, log_probs[chosen], keys, values
-    # end

@@ -5,7 +5,6 @@ import numpy as np
 
 def imitation_step(embeddings, weight, tokens, mask, learning_rate):
     """E and W after one step down the cross-entropy, and the loss before it."""
-    # solution
     embeddings, weight = np.asarray(embeddings, dtype=float), np.asarray(weight, dtype=float)
     tokens = np.asarray(tokens)
     weights = np.asarray(mask, dtype=float)[:, 1:].ravel()
@@ -21,4 +20,3 @@ def imitation_step(embeddings, weight, tokens, mask, learning_rate):
     np.add.at(of_embeddings, before, inner @ weight.T)
     loss = -(weights * log_probs[np.arange(len(after)), after]).sum()
     return embeddings - learning_rate * of_embeddings, weight - learning_rate * of_weight, loss
-    # end

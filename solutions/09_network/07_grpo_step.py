@@ -5,7 +5,6 @@ import numpy as np
 
 def grpo_step(embeddings, weight, tokens, mask, rewards, old_log_probs, learning_rate, clip=0.2):
     """E and W after one step up the clipped objective, and the share of the tokens that are held."""
-    # solution
     embeddings, weight = np.asarray(embeddings, dtype=float), np.asarray(weight, dtype=float)
     tokens = np.asarray(tokens)
     weights = np.asarray(mask, dtype=float)[:, 1:]
@@ -29,4 +28,3 @@ def grpo_step(embeddings, weight, tokens, mask, rewards, old_log_probs, learning
     np.add.at(of_embeddings, before, inner @ weight.T)
     new = embeddings + learning_rate * of_embeddings, weight + learning_rate * of_weight
     return *new, (weights * held).sum()
-    # end

@@ -22,10 +22,7 @@ def train(embedding, mix, texts, learning_rate=1.0, steps=1):
         embedding_slope = slope.T @ hidden
         inner = (slope @ embedding) * (1 - hidden**2)
         mix_slope = rows.T @ inner
-        # solution
         embedding_slope += one_hot[seen].T @ (inner @ mix.T)
-        # instead: embedding_slope = one_hot[seen].T @ (inner @ mix.T)
-        # end
         embedding = embedding - learning_rate * embedding_slope
         mix = mix - learning_rate * mix_slope
     return embedding, mix

@@ -24,13 +24,8 @@ def train(embedding, head, prompts, answers, uniforms, learning_rate=5.0):
     embedding, head = np.array(embedding, dtype=float), np.array(head, dtype=float)
     prompts, answers, uniforms = np.asarray(prompts), np.asarray(answers), np.asarray(uniforms, dtype=float)
     log = np.zeros(uniforms.shape)
-    # solution
-    # instead: kept = {}
-    # end
     for u, numbers in enumerate(uniforms):
-        # solution
         kept = {}
-        # end
         embedding_slope, head_slope = np.zeros_like(embedding), np.zeros_like(head)
         for p, prompt in enumerate(prompts):
             key = tuple(prompt)

@@ -19,8 +19,8 @@ from pathlib import Path
 from measure import heading
 
 from grpo_ref.course.attack.handwritten import collected
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.layout import file_of
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.right_answers import right_answers
 from grpo_ref.course.starters import starter_of
 

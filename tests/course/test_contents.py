@@ -7,7 +7,7 @@ import pytest
 from student import ROOT
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 
 
 def test_every_exercise_stands_in_one_chapter_in_order():
@@ -16,7 +16,7 @@ def test_every_exercise_stands_in_one_chapter_in_order():
 
 
 def test_every_problem_module_is_listed():
-    folder = ROOT / "grpo_ref/course/problems"
+    folder = ROOT / "grpo_ref/course/exercises"
     modules = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("*/*.py")}
     assert {name for name in modules if not name.endswith("__init__")} == set(EXERCISES)
 

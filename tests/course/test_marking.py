@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.problem import AS_GIVEN
 from grpo_ref.course.layout import file_of, model_answer
 from grpo_ref.course.marking import mark
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import fill, starter_of
 from grpo_ref.course.workbook import Workbook
 

@@ -109,7 +109,7 @@ def test_a_class_is_graded_with_it(tmp_path, site, is_safe):
 def test_what_was_graded_is_graded_anew_when_the_package_changes(tmp_path, checkout):
     site = installed(checkout, tmp_path / "site")
     before, again = (of_a_class(tmp_path, site, is_safe=False)[-1] for _ in range(2))
-    problem = site / "my_course/problems/growth/doubled.py"
+    problem = site / "my_course/exercises/growth/doubled.py"
     problem.write_text(problem.read_text() + "\n# another version\n")
     assert before == again != of_a_class(tmp_path, site, is_safe=False)[-1]
 
@@ -120,7 +120,7 @@ def test_dev_proves_the_checkout_alone_without_installing_it(checkout, site):
     assert grpo_ref("dev", "build", "--root", checkout, at=at).returncode == 0
     attacked = grpo_ref("dev", "attack", "--root", checkout, "--draws", "60", at=at)
     assert attacked.returncode == 0, attacked.stderr
-    assert (checkout / "my_course/problems/growth/doubled.cases.json").is_file()
+    assert (checkout / "my_course/exercises/growth/doubled.cases.json").is_file()
     assert (checkout / "tests/course/attack/left/growth/doubled.json").is_file()
     proof, again = (grpo_ref("dev", "check", "--root", checkout, at=at, site=path) for path in (None, site))
     assert proof.stdout == again.stdout
@@ -206,7 +206,7 @@ def test_pytest_tells_of_a_broken_package_too(tmp_path, broken):
 
 def test_an_exercise_that_cannot_be_imported_is_told_by_its_package(tmp_path, checkout):
     site = installed(checkout, tmp_path / "site")
-    (site / "my_course/problems/growth/doubled.py").write_text("import nowhere\n")
+    (site / "my_course/exercises/growth/doubled.py").write_text("import nowhere\n")
     result = grpo_ref("init", at=tmp_path, site=site)
     assert result.returncode == 1
     assert "Error: the package of exercises 'my_course' has a fault" in result.stderr

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from student import ROOT
 
+from grpo_ref.course.exercises import PROBLEMS, hints_of
 from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.found_cases import FoundCases
 from grpo_ref.course.grading.grade import grade
@@ -14,7 +15,6 @@ from grpo_ref.course.grading.problem import AS_GIVEN
 from grpo_ref.course.grading.sampled_check import own_checks
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.marking import mark
-from grpo_ref.course.problems import PROBLEMS, hints_of
 from grpo_ref.course.starters import starter_of
 from grpo_ref.course.workbook import Workbook
 

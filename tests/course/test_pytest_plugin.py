@@ -9,7 +9,7 @@ import pytest
 from student import GRADED, POINTS, ROOT, SUM, TOTAL, WRONG, facts, pytest_in
 
 from grpo_ref.course.contents import exercises_in
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 
 
 @pytest.fixture

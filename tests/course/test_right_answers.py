@@ -3,9 +3,9 @@
 import pytest
 from student import ROOT
 
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.layout import STYLES
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.right_answers import right_answers, styles
 
 FEWEST = 6

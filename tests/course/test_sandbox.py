@@ -210,7 +210,7 @@ def test_other_files_are_out_of_reach(tmp_path, attempt):
     places = {
         "home": str(Path.home() / "x"),
         "solution": str(ROOT / "solutions/01_probabilities/03_entropy.py"),
-        "problem": str(ROOT / "grpo_ref/course/problems/probabilities/entropy.py"),
+        "problem": str(ROOT / "grpo_ref/course/exercises/probabilities/entropy.py"),
         "above": str(tmp_path),
         "own": str(own),
         "beside": str(own.with_name("x.txt")),

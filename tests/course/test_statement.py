@@ -4,8 +4,8 @@ import pytest
 from little_exercise import EXERCISE
 
 from grpo_ref.course.contents import HINTS
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.statement import starter, statement
-from grpo_ref.course.problems import PROBLEMS
 
 EACH = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 

@@ -5,10 +5,10 @@ import json
 import pytest
 from hostile import HOSTILE
 
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.layout import model_answer
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.rendering.report_json import exercise_json
 from grpo_ref.course.starters import starter_of
 from grpo_ref.web.judge import graded

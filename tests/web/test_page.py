@@ -9,10 +9,10 @@ from in_page import LOADED, MINUTE, ROOT, SCHEMES, WIDTHS, faults
 
 from grpo_ref.course.attack.handwritten import collected
 from grpo_ref.course.contents import EXERCISES
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.grading.wasm import Wasm
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import starter_of
 from grpo_ref.web import serve
 

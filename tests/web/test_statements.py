@@ -6,8 +6,8 @@ from unicodedata import normalize
 
 import pytest
 
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.statement import statement
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.web.statements import statement_html
 
 WORDS = ("clinic/read_the_curve",)

@@ -1,4 +1,6 @@
-"""Write the results of an attack: hidden cases beside the problem, answers that are left beside the tests."""
+"""Write the results of an attack into the folder of the exercise: hidden cases, known mistakes, answers that
+are left.
+"""
 
 import json
 from pathlib import Path
@@ -6,34 +8,33 @@ from typing import Any
 
 from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.run import FrozenCase, Left, Outcome
-from grpo_ref.course.grading.diagnosis import SUFFIX as MISTAKES
-from grpo_ref.course.grading.found_cases import SUFFIX, frozen
+from grpo_ref.course.grading.diagnosis import MISTAKES
+from grpo_ref.course.grading.found_cases import CASES, frozen
 from grpo_ref.course.grading.problem import Problem
-from grpo_ref.course.layout import problem_file
+from grpo_ref.course.layout import exercise_folder
 from grpo_ref.files import replace_text
 
-LEFT = Path("tests") / "course" / "attack" / "left"
+LEFT = "left.json"
 WIDTH = 108
 
 
 def file_of_cases(problem: Problem) -> Path:
-    """Return the path of the data file beside the problem's module."""
-    return problem_file(problem.id).with_suffix(SUFFIX)
+    """Return the path of the hidden cases of an exercise."""
+    return exercise_folder(problem.id) / CASES
 
 
-def file_of_left(problem: Problem, root: Path) -> Path:
+def file_of_left(problem: Problem) -> Path:
     """Return the path of the list of wrong answers that are right on every tried input of the domain."""
-    return root / LEFT / f"{problem.id}.json"
+    return exercise_folder(problem.id) / LEFT
 
 
-def freeze(outcome: Outcome, root: Path) -> None:
+def freeze(outcome: Outcome) -> None:
     """Write the three files. Reasons that an author gave for answers on the list are kept."""
-    left = file_of_left(outcome.problem, root)
+    left = file_of_left(outcome.problem)
     reasons = reasons_of(left)
-    left.parent.mkdir(parents=True, exist_ok=True)
     replace_text(left, readable([_left(each, reasons) for each in outcome.left]) + "\n")
     replace_text(file_of_cases(outcome.problem), readable(_data(outcome)) + "\n")
-    replace_text(problem_file(outcome.problem.id).with_suffix(MISTAKES), readable(_mistakes(outcome)) + "\n")
+    replace_text(exercise_folder(outcome.problem.id) / MISTAKES, readable(_mistakes(outcome)) + "\n")
 
 
 def _mistakes(outcome: Outcome) -> dict[str, Any]:

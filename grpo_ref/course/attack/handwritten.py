@@ -1,15 +1,16 @@
 """Wrong answers written by hand from the statement alone.
 
-The wrong answers to an exercise are in one file, tests/course/wrong_answers/CHAPTER/NAME.txt. Each one begins
+The wrong answers to an exercise are in the file `collected.txt` of its folder. Each one begins
 with a line that describes the mistake in a sentence. The line starts with "# WRONG: ", or with "# REMEMBERS:
 " if the answer is wrong because of earlier calls. The program follows, up to the next such line.
 """
 
 import re
-from pathlib import Path
 from typing import NamedTuple
 
-FOLDER = Path("tests") / "course" / "wrong_answers"
+from grpo_ref.course.layout import exercise_folder
+
+FILE = "collected.txt"
 KINDS = {"WRONG": "formula", "REMEMBERS": "state"}
 """First word of an answer -> key of its mistake in `operators.KINDS`."""
 
@@ -28,14 +29,15 @@ class Collected(NamedTuple):
     text: str
 
 
-def collected(name: str, root: Path) -> list[Collected]:
+def collected(name: str) -> list[Collected]:
     """Return the wrong answers to an exercise, in the order of their file; none if the file is missing.
+
+    An installed package does not have the file.
 
     Args:
       name: id of the exercise.
-      root: the checkout.
     """
-    path = root / FOLDER / f"{name}.txt"
+    path = exercise_folder(name) / FILE
     return parsed(path.read_text(encoding="utf-8")) if path.is_file() else []
 
 

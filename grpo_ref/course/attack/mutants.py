@@ -24,7 +24,6 @@ from grpo_ref.course.attack.wrappers import (
     required,
     wrapped,
 )
-from grpo_ref.course.contents import source_of
 from grpo_ref.course.grading.domain.arguments import Mask, Real
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.input_checks import domain_of
@@ -90,7 +89,7 @@ def wrong_answers(problem: Problem, styles: Mapping[str, str], most: int = MOST)
     chosen = sound if len(sound) <= most else [sound[i * len(sound) // most] for i in range(most)]
     written = [
         WrongAnswer(each.text, name, WRITTEN, each.kind, each.sentence, each.sentence)
-        for each in collected(problem.id, source_of(problem.id).checkout)
+        for each in collected(problem.id)
     ]
     return [*written, *chosen]
 

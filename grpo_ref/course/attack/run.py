@@ -20,7 +20,7 @@ from grpo_ref.course.grading.input_checks import Candidate, Rights, domain_of
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.report import DEFAULT_SEED
 from grpo_ref.course.grading.sampled_check import own_checks
-from grpo_ref.course.layout import problem_file
+from grpo_ref.course.layout import exercise_folder
 
 LEAST = 1e-14
 """A relative deviation of at most this is rounding."""
@@ -203,16 +203,10 @@ def _by_checks(
     return result
 
 
-NO_MATTER = frozenset(("background", "task", "inputs", "output", "constraints", "notes", "example", "hints"))
-"""Arguments of a problem that do not affect any verdict."""
-
-
 def _source_of(problem: Problem) -> str:
-    """Return the code that determines the checks' verdicts: the module without domain and statement."""
-    tree = ast.parse(problem_file(problem.id).read_text(encoding="utf-8"))
+    """Return the code that determines the checks' verdicts: the tests without the domain."""
+    tree = ast.parse((exercise_folder(problem.id) / "tests.py").read_text(encoding="utf-8"))
     kept = [node for node in tree.body if "DOMAIN" not in map(ast.unparse, getattr(node, "targets", ()))]
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        call.keywords = [each for each in call.keywords if each.arg not in NO_MATTER]
     return ast.unparse(ast.Module(kept, type_ignores=[]))
 
 

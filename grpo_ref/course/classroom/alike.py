@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from grpo_ref.course.classroom.fingerprints import LARGEST, fingerprints
 from grpo_ref.course.classroom.handed_in import Delivery
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.right_answers import right_answers
 from grpo_ref.course.starters import starter_of
 

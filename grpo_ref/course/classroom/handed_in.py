@@ -16,8 +16,8 @@ from grpo_ref.course.classroom.needed_names import given
 from grpo_ref.course.classroom.notebook import code_of
 from grpo_ref.course.classroom.submitters import LIST, Submitter, submitters
 from grpo_ref.course.contents import CHAPTERS, EXERCISES
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.layout import folder_of
-from grpo_ref.course.problems import PROBLEMS
 
 CANVAS = re.compile(r"(?P<student>[^_]+)(?:_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)")
 """A file in Canvas's download: the student's name and number, the number of the upload, the file's name."""

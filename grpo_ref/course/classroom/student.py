@@ -10,13 +10,13 @@ from pathlib import Path
 
 from grpo_ref.course.classroom.handed_in import Delivery, HandedIn
 from grpo_ref.course.contents import course
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.grade import grade, not_started
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.report import FAILED, Report
 from grpo_ref.course.grading.sandbox import MakeBackend, Sandbox
 from grpo_ref.course.grading.wasm import Wasm
 from grpo_ref.course.layout import file_of
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import starter_of
 
 SECONDS = 180.0

@@ -7,7 +7,7 @@ import click
 import grpo_ref
 from grpo_ref.course.commands.exercise import exercises_argument, root_option
 from grpo_ref.course.contents import source_at
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.render.output import plain_option
 
 STORE = Path(".attack")
@@ -60,7 +60,7 @@ def command(
         raise click.exceptions.Exit(1 if any([_sampled(each, sample, root) for each in problems]) else 0)
     for problem in problems:
         outcome = _attacked(problem, draws, most, seed, root)
-        grpo_ref.course.attack.freeze(outcome, root)
+        grpo_ref.course.attack.freeze(outcome)
         click.echo(_line(outcome))
         if show_unfit:
             click.echo(grpo_ref.course.attack.unfit(outcome))
@@ -78,7 +78,7 @@ def _attacked(
             progress.show(int(100 * (STAGES.index(stage) + done / total)), f"{stage} {done}/{total}")
 
         store = grpo_ref.course.attack.Store(root / STORE / f"{problem.id}.jsonl")
-        styles = grpo_ref.course.right_answers(problem, root)
+        styles = grpo_ref.course.right_answers(problem)
         return grpo_ref.course.attack.attack(
             problem, styles, store, seed=seed, draws=draws, most=most, show=show
         )
@@ -100,7 +100,7 @@ def _sampled(problem: "grpo_ref.course.Problem", sample: int, root: Path) -> boo
 
     made = grpo_ref.course.attack.wrong_answers(
         problem,
-        grpo_ref.course.right_answers(problem, root),
+        grpo_ref.course.right_answers(problem),
         grpo_ref.course.attack.most_of(problem),
     )
     chosen = made[:: max(1, len(made) // sample)]
@@ -108,7 +108,7 @@ def _sampled(problem: "grpo_ref.course.Problem", sample: int, root: Path) -> boo
         passed = grpo_ref.course.attack.survivors_of(
             chosen, problem, lambda stage, done, total: progress.show(done, stage)
         )
-    known = grpo_ref.course.attack.reasons_of(grpo_ref.course.attack.file_of_left(problem, root))
+    known = grpo_ref.course.attack.reasons_of(grpo_ref.course.attack.file_of_left(problem))
     new = [wrong for wrong in passed if wrong.change not in known]
     click.echo(f"{problem.id}: {len(chosen)} of {len(made)} wrong answers tried, {len(new)} pass unlisted")
     for wrong in new:

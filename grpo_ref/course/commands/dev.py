@@ -11,10 +11,12 @@ import grpo_ref
 from grpo_ref.course.commands.attack import command as attack
 from grpo_ref.course.commands.exercise import exercises_argument, root_option
 from grpo_ref.course.commands.new import command as new
-from grpo_ref.course.contents import HINTS, source_at
+from grpo_ref.course.contents import source_at
+from grpo_ref.course.exercises import PROBLEMS
+from grpo_ref.course.grading.input_checks import function_of
+from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.grading.report import PASSED
-from grpo_ref.course.layout import SOLUTIONS, file_of
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.layout import SOLUTIONS, file_of, model_answer
 from grpo_ref.render.output import columns, plain_option
 
 FEWEST_MUTANTS = 6
@@ -24,7 +26,7 @@ WIDE = 70
 
 @click.group("dev", epilog="Example:  grpo-ref dev check")
 def command() -> None:
-    """Commands for authors: prove the exercises, make the starters from solutions, begin an exercise."""
+    """Commands for authors: prove the exercises, write the starters and solutions, begin an exercise."""
 
 
 command.add_command(attack)
@@ -34,9 +36,9 @@ command.add_command(new)
 @command.command("build", epilog="Example:  grpo-ref dev build")
 @root_option
 def build(root: Path) -> None:
-    """Write exercises/ from solutions/, and the page of each chapter.
+    """Write exercises/ and solutions/ from the package, and the page of each chapter.
 
-    If a file in exercises/ differs from your last commit, it is moved to a backup beside the new one.
+    If one of these files differs from your last commit, it is moved to a backup beside the new one.
     """
     written, backups = grpo_ref.course.build(root, lambda text: click.echo(text, err=True))
     for path in written:
@@ -108,14 +110,15 @@ def prove(name: str, root: Path) -> Proof:
 
 
 def _faults(problem: "grpo_ref.course.Problem", matrix: "grpo_ref.course.Matrix") -> list[str]:
-    right = {"the reference": problem.reference, **problem.others}
+    right = {"the reference": problem.reference}
+    texts = grpo_ref.course.right_answers(problem)
+    right |= {name: function_of(text, problem.function) for name, text in texts.items()}
     faults = [
         f"{name} fails"
         for name, answer in right.items()
         if grpo_ref.course.grade(problem, answer).status != PASSED
     ]
     faults += [f"not caught: {name}" for name, killed in matrix.items() if not killed]
-    faults += [f"{len(problem.hints)} hints instead of {HINTS}"] * (len(problem.hints) != HINTS)
     faults += [f"only {len(matrix)} wrong answers"] * (len(matrix) < FEWEST_MUTANTS)
     caught = {name for killed in matrix.values() for name in killed}
     own = grpo_ref.course.own_checks(problem)
@@ -129,9 +132,12 @@ def _file_faults(problem: "grpo_ref.course.Problem", root: Path) -> list[str]:
     answer, begin = root / SOLUTIONS / file_of(problem.id), root / "exercises" / file_of(problem.id)
     missing = [f"{path} is missing" for path in (answer, begin) if not path.is_file()]
     if missing:
-        return missing
+        return [f"{each}; run grpo-ref dev build" for each in missing]
     faults = ["the model answer fails"] * (grpo_ref.course.grade(problem, answer).status != PASSED)
-    text = grpo_ref.course.starter(problem, answer.read_text(encoding="utf-8"))
+    written = model_answer(problem.id)
+    if answer.read_text(encoding="utf-8") != readable(written):
+        return [*faults, "solutions/ is not up to date; run grpo-ref dev build"]
+    text = grpo_ref.course.starter(problem, written)
     if begin.read_text(encoding="utf-8") != text:
         return [*faults, "the starter is not up to date; run grpo-ref dev build"]
     return faults + ["the starter passes"] * (grpo_ref.course.grade(problem, begin).status == PASSED)

@@ -13,8 +13,8 @@ from grpo_ref.course.commands.exercise import (
     require_exercises,
     saying_what_is_graded,
 )
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.report import DEFAULT_SEED, PASSED, Report
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.rendering.course_text import next_text
 from grpo_ref.course.rendering.report_text import protection_text, report_text
 from grpo_ref.course.workbook import Workbook

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from grpo_ref.course.commands.exercise import ExerciseNames, folder_option, open_workbook
-from grpo_ref.course.problems import hints_of
+from grpo_ref.course.exercises import hints_of
 from grpo_ref.course.rendering.course_text import hints_text
 from grpo_ref.render.output import plain_option
 

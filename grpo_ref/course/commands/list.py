@@ -6,11 +6,12 @@ from pathlib import Path
 import click
 
 from grpo_ref.course.commands.exercise import exercises_argument, folder_option, open_workbook
-from grpo_ref.course.contents import CHAPTERS, EXERCISES, HINTS
+from grpo_ref.course.contents import CHAPTERS, EXERCISES
 from grpo_ref.course.layout import file_of, page_of
 from grpo_ref.course.progress import Progress
 from grpo_ref.course.rendering.course_text import overview
 from grpo_ref.course.source import Exercise
+from grpo_ref.course.statement_file import HINTS
 from grpo_ref.render.output import columns, plain_option
 from grpo_ref.render.sentences import points_text
 

@@ -9,11 +9,12 @@ from string import Template
 import click
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, OURS, source_at, source_of
-from grpo_ref.course.layout import SOLUTIONS, STYLES, file_of
-from grpo_ref.course.source import ID, Source
+from grpo_ref.course.source import CONTENTS, ID, Source
 from grpo_ref.files import replace_text
 
 TEMPLATES = Path(__file__).with_name("templates")
+FILES = ("statement.md", "answer.py", "right.py", "tests.py", "wrong.py")
+"""Files of a new exercise."""
 
 
 @click.command("new", epilog="Example:  grpo-ref dev new advantages/median_centered")
@@ -33,28 +34,31 @@ TEMPLATES = Path(__file__).with_name("templates")
 def command(name: str, title: str, root: Path) -> None:
     """Begin the exercise NAME, as in CHAPTER/FUNCTION.
 
-    This writes a problem module, a model answer and right answers in other styles, all to be filled in. It
-    also adds a line to the table of contents, with the exercise as the last of its chapter, easy and worth
-    one point; change that there. In a folder that is not a checkout of grpo_ref, it begins a package of your
-    own, named after the folder.
+    This writes the folder of the exercise, with all files to be filled in. It also adds the exercise to the
+    table of contents, as the last of its chapter. In a folder that is not a checkout of grpo_ref, it begins
+    a package of your own, named after the folder.
     """
     source = _source(root)
     _require_room(name, title, source)
-    contents = root / source.path / "contents.py"
-    texts = _begun(name, source, root)
-    if source is not OURS and not contents.exists():
+    folder = root / source.path / "exercises"
+    contents, chapter = folder / CONTENTS, name.split("/")[0]
+    values = {"id": name, "name": name.split("/")[1]}
+    texts = {folder / name / file: _filled(f"{file}.txt", **values) for file in FILES}
+    if source is OURS:
+        texts[folder / name / "__init__.py"] = f'"""Exercise {name}."""\n'
+    elif not contents.exists():
         texts |= _begun_package(source.package, root)
-    if name.split("/")[0] not in source.chapters:
-        texts[contents.parent / "chapters" / f"{name.split('/')[0]}.md"] = _filled("chapter.md.txt")
+    if chapter not in source.chapters:
+        texts[folder / chapter / "chapter.md"] = _filled("chapter.md.txt")
     for path in texts:
         if path.exists():
             raise click.UsageError(f"{path} exists already; choose another name or remove the file")
-    texts[contents] = _listing(contents, source, name, title)
+    texts[contents] = _listing(contents, name, title)
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, text)
         click.echo(f"written: {path}")
-    click.echo(f"next: fill in the TODOs, and choose place, difficulty and points in {contents}")
+    click.echo(f"next: fill in the TODOs, and choose the exercise's place in {contents}")
     at = "" if root == Path(".") else f" --root {root}"
     commands = (f"attack {name}{at}", f"build{at}", f"check {name}{at} --table")
     click.echo("then: " + " && ".join(f"grpo-ref dev {each}" for each in commands))
@@ -71,7 +75,7 @@ def _source(root: Path) -> Source:
         raise click.UsageError(
             f"the package is named after its folder, but {package!r} is invalid or taken; rename the folder"
         )
-    return Source(package, root / package, {}, ())
+    return Source(package, root / package)
 
 
 def _require_room(name: str, title: str, source: Source) -> None:
@@ -92,16 +96,6 @@ def _require_room(name: str, title: str, source: Source) -> None:
             raise click.UsageError(f"{each.id} has this name; answers are identified by it, choose another")
 
 
-def _begun(name: str, source: Source, root: Path) -> dict[Path, str]:
-    """Return the three files of an exercise."""
-    values = {"id": name, "name": name.split("/")[1]}
-    return {
-        root / source.path / "problems" / f"{name}.py": _filled("problem.py.txt", **values),
-        root / SOLUTIONS / file_of(name): _filled("solution.py.txt", **values),
-        root / STYLES / f"{name}.py": _filled("styles.py.txt", **values),
-    }
-
-
 def _begun_package(package: str, root: Path) -> dict[Path, str]:
     """Return the files that make a folder a package."""
     return {
@@ -110,25 +104,18 @@ def _begun_package(package: str, root: Path) -> dict[Path, str]:
     }
 
 
-def _listing(contents: Path, source: Source, name: str, title: str) -> str:
-    """Return the table of contents with a line for the exercise, and one for its chapter if that is new."""
-    if source is OURS or contents.exists():
-        text = contents.read_text(encoding="utf-8")
-    else:
-        text = _filled("contents.py.txt", package=source.package)
-    chapter = name.split("/")[0]
-    if chapter not in source.chapters:
-        text = text.replace("\n}", f'\n    "{chapter}": {json.dumps(title, ensure_ascii=False)},\n}}', 1)
-    return _with_line(text, name)
-
-
-def _with_line(contents: str, name: str) -> str:
-    """Insert a line for the exercise after the last one of its chapter, or at the end."""
-    lines = contents.splitlines(keepends=True)
-    chapter = f'    Exercise("{name.split("/")[0]}/'
-    listed = [number for number, line in enumerate(lines) if line.startswith(chapter)]
-    place = listed[-1] + 1 if listed else lines.index(")\n")
-    return "".join([*lines[:place], f'    Exercise("{name}", "easy", 1),\n', *lines[place:]])
+def _listing(contents: Path, name: str, title: str) -> str:
+    """Return the table of contents with the exercise as the last of its chapter, which may be new."""
+    text = contents.read_text(encoding="utf-8") if contents.exists() else ""
+    chapter, _, exercise = name.partition("/")
+    listed = re.search(rf"(?ms)^\[{chapter}\]$.*?^exercises = \[(.*?)\]", text)
+    if listed is None:
+        return f'{text}\n[{chapter}]\ntitle = {json.dumps(title, ensure_ascii=False)}\nexercises = ["{exercise}"]\n'.lstrip()
+    names = [*re.findall(r'"(.*?)"', listed[1]), exercise]
+    line = ", ".join(f'"{each}"' for each in names)
+    if "\n" in listed[1]:
+        line = "\n" + "".join(f'    "{each}",\n' for each in names)
+    return text[: listed.start(1)] + line + text[listed.end(1) :]
 
 
 def _filled(template: str, **values: str) -> str:

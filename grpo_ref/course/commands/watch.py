@@ -21,8 +21,8 @@ from grpo_ref.course.commands.exercise import (
     saying_what_is_graded,
 )
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
+from grpo_ref.course.exercises import PROBLEMS, hints_of
 from grpo_ref.course.grading.report import NOT_STARTED
-from grpo_ref.course.problems import PROBLEMS, hints_of
 from grpo_ref.course.rendering.course_text import hints_text, overview
 from grpo_ref.course.rendering.report_text import report_text
 from grpo_ref.course.workbook import Workbook

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.found_cases import SUFFIX as CASES
 from grpo_ref.course.grading.found_cases import FoundCases, Input
 from grpo_ref.course.grading.judge import agree
 from grpo_ref.course.grading.problem import Function, Problem, copied
 from grpo_ref.course.grading.submission import Call
 
-SUFFIX = ".mistakes.json"
+MISTAKES = "mistakes.json"
+"""Name of the data file in the folder of an exercise."""
 RIGHT, RAISED, CHANGED, UNKNOWN = "..", "!!", "~~", "??"
 """Symbols of a right value, an error, a changed input, and a case that was not tried."""
 DIGITS = 6
@@ -228,7 +228,7 @@ def _stored_suspects(problem: Problem, tested: Sequence[Tested]) -> list[Suspect
     if path is None:
         return []
     suspects = []
-    for known in mistakes(path.with_name(path.name.removesuffix(CASES) + SUFFIX)):
+    for known in mistakes(path.with_name(MISTAKES)):
         rest = iter(known.symbols)
         fits = {name: _same(signs, [next(rest) for _ in signs]) for name, signs in ours.items()}
         suspects.append(Suspect(known.sentence, fits.get))

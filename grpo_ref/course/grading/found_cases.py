@@ -1,6 +1,6 @@
 """Hidden cases found by search: inputs on which a wrong answer differs from a right one, stored as data.
 
-The cases lie in a file beside the problem, together with the reference's value at the time of the search, so
+The cases lie in a file of the exercise, together with the reference's value at the time of the search, so
 that grading is fast and gives the same result everywhere. The file is readable JSON: arrays are nested lists
 with their dtype, and NaN and infinities are written out.
 """
@@ -25,7 +25,8 @@ from grpo_ref.course.grading.problem import (
     format_value,
 )
 
-SUFFIX = ".cases.json"
+CASES = "cases.json"
+"""Name of the data file in the folder of an exercise."""
 ENDED = frozenset(("TimedOut", "Died", "NotImplementedError"))
 """Exceptions after which no more calls are made."""
 SPECIAL = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
@@ -87,13 +88,9 @@ class FoundCases:
             raise wrong[0]
 
 
-def found_cases(module: str) -> tuple[FoundCases, ...]:
-    """Return the checks of the data file beside a problem's module; none if the file is missing.
-
-    Args:
-      module: the module's `__file__`.
-    """
-    path = Path(module).with_suffix(SUFFIX)
+def found_cases(folder: Path) -> tuple[FoundCases, ...]:
+    """Return the checks of the data file in the folder of an exercise; none if the file is missing."""
+    path = folder / CASES
     if not path.is_file():
         return ()
     kinds = _kinds(path, path.stat().st_mtime_ns)

@@ -61,7 +61,6 @@ class Rights:
     def __init__(self, problem: Problem, styles: Mapping[str, str]) -> None:
         self.problem = problem
         self.others = {name: function_of(text, problem.function) for name, text in styles.items()}
-        self.others |= dict(problem.others)
         first = next(iter(styles.values()), None)
         self.twin = (
             None if first is None or not LONG_DOUBLE else function_of(widened(first), problem.function)

@@ -138,22 +138,22 @@ class Problem:
     """An exercise.
 
     Attributes:
-      id: "chapter/name", also the path of its files.
+      id: "chapter/name", also the path of its folder.
       title: title of the exercise, as in a table of contents.
       function: name of the function to write.
       reference: the right answer.
       checks: named tests, in the order in which a student should meet them.
       mutants: wrong answers that the checks must catch.
-      others: right answers in other styles, by name; all checks must pass them.
+      hints: several hints, from a question to nearly the solution.
+      text: the statement in Markdown, as `statement_file` describes it.
+      source: the paper or trainer that the formula is from.
+      signature: the function to write with its arguments, as "k3(log_probs, ref_log_probs)".
       right_answers: returns the texts of further right answers by name, the model answer first; called only
         if an answer is wrong.
-      hints: several hints, from a question to nearly the solution.
-      background, task, inputs, output, constraints, notes: the parts of the statement, in Markdown.
-      example: a further example with its own text, beside the shown cases.
-      difficulty: "easy", "medium" or "hard".
-      source: the paper or trainer that the formula is from.
+      kernel: where the package has the same function, as "grpo_ref.clipped", or "".
+      derivation: the step of the derivation that explains the formula, as "04_clip", or "".
       notebook: name of the notebook that shows the idea at work, or "".
-      kernel: where the package has the same function, as "grpo_ref.ratios.clipped", or "".
+      difficulty: "easy", "medium" or "hard".
       points: the exercise's number of points.
       rtol: tolerance relative to the largest expected magnitude.
       seconds: time limit of one call, in seconds.
@@ -166,18 +166,13 @@ class Problem:
     reference: Function
     checks: tuple[Check, ...]
     mutants: tuple[Mutant, ...]
-    hints: tuple[str, ...]
-    background: str
-    task: str
-    inputs: str
-    output: str
-    source: str
-    others: Mapping[str, Function] = field(default_factory=dict)
+    hints: tuple[str, ...] = ()
+    text: str = ""
+    source: str = ""
+    signature: str = ""
     right_answers: Callable[[], Mapping[str, str]] = dict
-    constraints: str = ""
-    notes: str = ""
-    example: str = ""
     kernel: str = ""
+    derivation: str = ""
     notebook: str = ""
     difficulty: str = "easy"
     points: int = 1

@@ -1,44 +1,38 @@
-"""Write an exercise as text: its statement, and the file that a student starts from."""
+"""Show an exercise as text: its statement, and the file that a student starts from."""
 
+import re
 import textwrap
-from collections.abc import Mapping
-from typing import Any
 
-from grpo_ref.course.grading.judge import SMALLEST
 from grpo_ref.course.grading.model_answers import unsolved
-from grpo_ref.course.grading.problem import DIGITS, Case, Problem, format_call, format_value
+from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.layout import RULES
 
 WIDTH = 100
+TASK, EXAMPLES = "## Your task\n", "## Examples\n"
+"""Headings of a statement where something is added."""
+ITEM = re.compile(r"(?:[*-]|\d+\.) ")
 
 
 def statement(problem: Problem, width: int = WIDTH) -> str:
     """Return the statement in Markdown that also reads well as plain text.
-
-    Its parts are background, problem, input, output, examples, constraints, notes, grading, source, further
-    reading, and the command that checks an answer. Empty parts are omitted.
 
     Args:
       problem: the exercise.
       width: length of the lines of prose, in characters.
     """
     points = f"{problem.points} point{'s' if problem.points > 1 else ''}"
-    parts = {
-        "": f"{problem.title}  ({problem.difficulty}, {points})",
-        "Background": problem.background,
-        "Problem": problem.task,
-        "Input": _bullets(problem.inputs),
-        "Output": problem.output,
-        "Examples": _examples(problem, width),
-        "Constraints": _bullets(_constraints(problem)),
-        "Notes": problem.notes,
-        "Grading": _grading(problem),
-        "Source": problem.source,
-        "See also": _bullets(_see_also(problem)),
-    }
-    texts = [
-        f"## {name}\n\n{_wrapped(text, width)}" if name else text for name, text in parts.items() if text
+    text = problem.text.replace(TASK, f"{TASK}\nWrite `{problem.signature}`.\n", 1)
+    text = text.replace(f"\n{EXAMPLES}", f"\n{_tolerance(problem)}{EXAMPLES}", 1)
+    text = text.replace("{inputs}", problem.domain.inputs if problem.domain is not None else "")
+    text = text.replace("{picture}\n\n", "")
+    parts = [
+        problem.title,
+        f"{problem.difficulty.capitalize()}, {points}. {RULES} says how answers are graded.",
+        wrapped(text, width),
+        f"## See also\n\n{wrapped(_see_also(problem), width)}",
+        f"Check me: grpo-ref grade {problem.id}",
     ]
-    return "\n\n".join([*texts, f"Check me: grpo-ref grade {problem.id}"])
+    return "\n\n".join(parts)
 
 
 def starter(problem: Problem, model_answer: str) -> str:
@@ -46,7 +40,7 @@ def starter(problem: Problem, model_answer: str) -> str:
 
     Args:
       problem: the exercise.
-      model_answer: text of the file in `solutions/`.
+      model_answer: text of the model answer.
 
     Raises:
       ValueError: if the model answer has no such lines or no docstring to replace.
@@ -56,74 +50,54 @@ def starter(problem: Problem, model_answer: str) -> str:
     return f'"""{text}\n"""\n\n{code}'
 
 
-def _examples(problem: Problem, width: int) -> str:
-    """Write the shown cases as calls with their values."""
-    shown = [check for check in problem.checks if isinstance(check, Case) and check.shown]
-    examples = [
-        f"{_call(problem, case, width)}\n    -> {_result(case.expected)}\n\n{case.why}" for case in shown
-    ]
-    return "\n\n".join([problem.example] * bool(problem.example) + examples)
-
-
-def _result(value: Any) -> str:
-    """Format the value of an example. A single number has as many digits as the numbers of an array."""
-    return format_value(float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value)
-
-
-def _call(problem: Problem, case: Case, width: int) -> str:
-    """Write the call on one line, or one argument per line if it is too long."""
-    line = f"    {format_call(problem.function, case.arguments, case.keywords)}"
-    if len(line) <= width:
-        return line
-    arguments = [format_value(value) for value in case.arguments]
-    arguments += [f"{name}={format_value(value)}" for name, value in case.keywords.items()]
-    return "\n".join([f"    {problem.function}(", *(f"        {each}," for each in arguments), "    )"])
-
-
-def _grading(problem: Problem) -> str:
-    return (
-        "Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come"
-        " as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any"
-        " of these, and where a number is asked for, also an array without axes."
-        " Numbers in the examples may be rounded to six digits."
-        f" Values may differ by {problem.rtol:g} of the largest expected magnitude{_each(problem)}, and by"
-        f" {SMALLEST:g} where all expected values are 0; no test asks for a value that rounding decides,"
-        " such as what is left where numbers cancel."
-        " There are no points until the examples above are right; then up to half of them for the tests that"
-        " pass, and all of them when every test passes."
-    )
-
-
-def _constraints(problem: Problem) -> str:
-    """List the conditions on several arguments together, then the author's lines."""
-    from_domain = problem.domain.constraints if problem.domain is not None else ""
-    return "\n".join(filter(None, (from_domain, problem.constraints)))
-
-
-def _each(problem: Problem) -> str:
-    """Say that the largest magnitude is taken of each array, if several arrays are returned."""
-    values = [check.expected for check in problem.checks if isinstance(check, Case)]
-    several = any(isinstance(value, tuple | Mapping) for value in values)
-    return " (of each array by itself)" if several else ""
+def _tolerance(problem: Problem) -> str:
+    """Name the tolerance if it is not the usual one."""
+    if problem.rtol == Problem.rtol:
+        return ""
+    return f"The tolerance of this exercise is {problem.rtol:g}.\n\n".replace("e-0", "e-")
 
 
 def _see_also(problem: Problem) -> str:
-    """Name the package's own function and the notebook of the chapter."""
-    kernel = f"{problem.kernel}, the same in this package: look at it when you are done."
-    notebook = f"notebooks/{problem.notebook}.ipynb, written by `grpo-ref notebooks`."
-    return "\n".join([kernel] * bool(problem.kernel) + [notebook] * bool(problem.notebook))
+    """List the source, the package's own function, the step of the derivation and the notebook."""
+    lines = [f"* Source: {problem.source.rstrip('.')}."]
+    if problem.kernel:
+        lines.append(
+            f"* `{problem.kernel}` is the same function in this package. Look at it when you are done."
+        )
+    if problem.derivation:
+        number, _, name = problem.derivation.partition("_")
+        lines.append(
+            f"* Step {int(number)} of the derivation, {name.replace('_', ' ')}, explains the formula."
+        )
+    if problem.notebook:
+        lines.append(f"* The notebook {problem.notebook}.ipynb; `grpo-ref notebooks` opens it.")
+    return "\n".join(lines)
 
 
-def _bullets(lines: str) -> str:
-    return "\n".join(f"- {line}" for line in lines.splitlines())
+def wrapped(text: str, width: int) -> str:
+    r"""Wrap the prose of a Markdown text. Headings, tables, formulas and examples stay as they are.
+
+    >>> print(wrapped("one two\nthree\n\n    a  b\n\n1. first\n2. second\n   item", 9))
+    one two
+    three
+    <BLANKLINE>
+        a  b
+    <BLANKLINE>
+    1. first
+    2. second
+       item
+    """
+    return "\n\n".join(_wrapped_block(block, width) for block in re.split(r"\n{2,}", text.strip("\n")))
 
 
-def _wrapped(text: str, width: int) -> str:
-    """Wrap prose line by line. Formulas and examples, which are indented, stay as they are."""
-    return "\n".join(line if line.startswith("    ") else _filled(line, width) for line in text.splitlines())
+def _wrapped_block(block: str, width: int) -> str:
+    if block.startswith(("#", "|", "    ")):
+        return block
+    items = re.split(rf"\n(?={ITEM.pattern})", block)
+    return "\n".join(_filled(item, width) for item in items)
 
 
-def _filled(line: str, width: int) -> str:
-    return textwrap.fill(
-        line, width, subsequent_indent="  " if line.startswith("- ") else "", break_on_hyphens=False
-    )
+def _filled(text: str, width: int) -> str:
+    found = ITEM.match(text)
+    indent = " " * len(found[0]) if found else ""
+    return textwrap.fill(" ".join(text.split()), width, subsequent_indent=indent, break_on_hyphens=False)

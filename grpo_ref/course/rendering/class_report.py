@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from grpo_ref.course import classroom
 from grpo_ref.course.classroom import Alike, CheckItem, ExerciseItem, Scores
 from grpo_ref.course.classroom.class_record import Row
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.render.html_page import Cell, folded, long_table, picture, table, text, web_page
 
 MOST = 500

@@ -52,10 +52,6 @@ def problem():
         checks=(Case("Two halves", ([1.0, 3.0], [1, 1]), np.array([0.5, 1.5]), why="by 2"),),
         mutants=(),
         hints=(),
-        background="",
-        task="",
-        inputs=DOMAIN.inputs,
-        output="",
         source="",
         domain=DOMAIN,
     )

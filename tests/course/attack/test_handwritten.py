@@ -6,7 +6,7 @@ import pytest
 from student import ROOT
 
 from grpo_ref.course.attack.handwritten import FOLDER, collected, parsed
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 
 NAMES = sorted(
     path.relative_to(ROOT / FOLDER).with_suffix("").as_posix() for path in (ROOT / FOLDER).rglob("*.txt")

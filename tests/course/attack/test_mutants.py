@@ -35,10 +35,6 @@ PROBLEM = Problem(
     checks=(Case("One", ([[1.0]], [[1]]), np.array([[2.0]]), why="by one half", shown=True),),
     mutants=(),
     hints=(),
-    background="",
-    task="",
-    inputs=DOMAIN.inputs,
-    output="",
     source="",
     domain=DOMAIN,
 )

@@ -4,8 +4,8 @@ import pytest
 
 from grpo_ref.course.classroom.alike import FEWEST, LEAST, MOST, alike_pairs
 from grpo_ref.course.classroom.fingerprints import fingerprints
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.layout import model_answer
-from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.right_answers import right_answers
 from grpo_ref.course.starters import starter_of
 

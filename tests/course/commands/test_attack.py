@@ -4,7 +4,7 @@ import json
 
 from student import ROOT, run
 
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 
 ATTACKED = [name for name, problem in PROBLEMS.items() if problem.domain is not None]
 

@@ -7,9 +7,9 @@ import subprocess
 import pytest
 from student import ROOT, run
 
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.pages import pages
-from grpo_ref.course.problems import PROBLEMS
 
 
 def test_dev_build_writes_the_starters(tmp_path):

@@ -2,7 +2,7 @@
 
 from student import facts, run
 
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 
 
 def unwrapped(text):

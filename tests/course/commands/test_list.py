@@ -5,7 +5,7 @@ import re
 import pytest
 from student import POINTS, SUM, TOTAL, facts, run
 
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.progress import HEADER
 
 

@@ -36,7 +36,7 @@ def test_dev_new_writes_three_files_and_a_line(checkout):
     after = texts_of(checkout)
     contents = "grpo_ref/course/contents.py"
     assert set(after) - set(before) == {
-        "grpo_ref/course/problems/kl/doubled.py",
+        "grpo_ref/course/exercises/kl/doubled.py",
         "solutions/04_kl/08_doubled.py",
         "tests/course/styles/kl/doubled.py",
     }
@@ -75,7 +75,7 @@ def test_dev_new_begins_a_package_in_a_folder_of_its_own(tmp_path):
         "my_course/__init__.py",
         "my_course/contents.py",
         "my_course/chapters/growth.md",
-        "my_course/problems/growth/doubled.py",
+        "my_course/exercises/growth/doubled.py",
         "solutions/growth/01_doubled.py",
         "tests/course/styles/growth/doubled.py",
     }
@@ -87,7 +87,7 @@ def test_dev_new_goes_on_in_a_package(tmp_path):
     before = files_of(tmp_path / "my-course")
     told = grpo_ref("dev", "new", "growth/tripled", "--root", "my-course", at=tmp_path).stdout
     assert files_of(tmp_path / "my-course") - before == {
-        "my_course/problems/growth/tripled.py",
+        "my_course/exercises/growth/tripled.py",
         "solutions/growth/02_tripled.py",
         "tests/course/styles/growth/tripled.py",
     }

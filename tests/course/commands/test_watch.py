@@ -12,7 +12,7 @@ import pytest
 from student import ROOT, WRONG, facts
 
 from grpo_ref.course.contents import EXERCISES, exercises_in
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.starters import starter_of
 
 CLEARED = "\x1b[2J"

@@ -38,10 +38,6 @@ PROBLEM = Problem(
         Mutant("shift", lambda values, factor=2.0, shift=0.0: scaled(values, factor), "No shift."),
     ),
     hints=(),
-    background="",
-    task="",
-    inputs="",
-    output="",
     source="",
 )
 

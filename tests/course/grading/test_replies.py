@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.limits import Limits
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
 from grpo_ref.course.grading.sandbox_interface import Answer
-from grpo_ref.course.problems import PROBLEMS
 
 KEYS = st.sampled_from(
     "ok value warnings kinds message lines kind items dtype shape bytes order text parts".split()

@@ -8,7 +8,7 @@ from made_up_class import HOSTILE, exercise, failure, made_up_class, outcome, re
 from grpo_ref.course.classroom import Alike
 from grpo_ref.course.classroom.alike import Match
 from grpo_ref.course.classroom.figures import outcomes_figure
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.rendering.class_report import MOST, class_report
 
 NAME, OTHER = "kl/k3", "kl/exact_kl"

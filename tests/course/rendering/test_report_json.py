@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 from student import GRADED, SUM, run
 
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.rendering.report_json import SCHEMA
 
 

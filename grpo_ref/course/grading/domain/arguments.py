@@ -103,7 +103,7 @@ class Argument(Protocol):
         """Return the numbers in the form in which the function receives them."""
 
     def describe(self) -> str:
-        """Describe the allowed values, as the end of a line of the statement."""
+        """Describe the allowed values in a few words, for the table of the statement."""
 
 
 @dataclass(frozen=True)
@@ -189,12 +189,8 @@ class Real:
         return _formed(name, value, context, self.whole)
 
     def describe(self) -> str:
-        """Describe the range, the padding and the default."""
-        low, high = self.within
-        text = f"from {low:g} to {high:g}"
-        if self.padding:
-            text += f"; where {self.padding} is 0 it may hold {_any_of(self.holds)}"
-        return text + _default_text(self.default)
+        """Describe the range."""
+        return between(*self.within)
 
 
 @dataclass(frozen=True)
@@ -248,10 +244,8 @@ class Mask:
         return _in_container(name, typed, context)
 
     def describe(self) -> str:
-        """Describe the allowed positions of the zeros."""
-        where = "the zeros may stand anywhere" if self.gaps else "the zeros of a row are its last"
-        empty = "a row may be all zeros" if self.empty_rows else "every row has a one"
-        return f"numbers or truth values; {where}, and {empty}"
+        """Describe the values. `Domain.notes` describes the positions of the zeros."""
+        return "0 or 1"
 
 
 @dataclass(frozen=True)
@@ -297,9 +291,8 @@ class Scalar:
         return int(value) if float(value).is_integer() else value
 
     def describe(self) -> str:
-        """Describe the range, the default and the refused values."""
-        text = "from {:g} to {:g}".format(*self.within)
-        return text + _default_text(self.default) + _refused_text(self.refused)
+        """Describe the range."""
+        return between(*self.within)
 
 
 @dataclass(frozen=True)
@@ -350,9 +343,8 @@ class Whole:
         return _in_container(name, value, context) if isinstance(value, np.ndarray) else value
 
     def describe(self) -> str:
-        """Describe the range, the default and the refused values."""
-        text = f"whole, from {self.within[0]} to {self.within[1]}"
-        return text + _default_text(self.default) + _refused_text(self.refused)
+        """Describe the range."""
+        return f"{'integers' if self.axes else 'integer'}, {self.within[0]} to {self.within[1]}"
 
 
 @dataclass(frozen=True)
@@ -375,9 +367,8 @@ class Choice:
         return value
 
     def describe(self) -> str:
-        """List the options, then the default and the refused values."""
-        text = _any_of([repr(option) for option in self.options])
-        return text + _default_text(self.default) + _refused_text(self.refused)
+        """List the options."""
+        return either([repr(option) for option in self.options])
 
 
 @dataclass(frozen=True)
@@ -411,8 +402,8 @@ class Made:
         return _in_container(name, value, context) if listed else value
 
     def describe(self) -> str:
-        """Describe the allowed values in the author's words."""
-        return self.text + _default_text(self.default) + _refused_text(self.refused)
+        """Return the author's words."""
+        return self.text
 
 
 @cache
@@ -596,18 +587,21 @@ def _in_container(name: str, value: Any, context: Context) -> Any:
     return context.source.pick(f"{name}: form", forms)()
 
 
-def _default_text(default: Any) -> str:
-    return "" if default is REQUIRED else f"; {default!r} if left out"
+def between(low: float, high: float) -> str:
+    """Describe a range.
+
+    >>> between(1e-8, 10000.0), between(-2.5, 0)
+    ('1e-8 to 1e4', '−2.5 to 0')
+    """
+    return f"{_number(low)} to {_number(high)}"
 
 
-def _refused_text(refused: Sequence[Any]) -> str:
-    return (
-        f"; {_any_of([repr(value) for value in refused])} must be refused with a ValueError"
-        if refused
-        else ""
-    )
+def _number(value: float) -> str:
+    power = math.log10(abs(value)) if value else 0.0
+    text = f"1e{power:.0f}" if power.is_integer() and abs(power) > 3 else f"{abs(value):g}"
+    return ("−" if value < 0 else "") + text.replace("e-0", "e-").replace("e+0", "e")
 
 
-def _any_of(options: Sequence[str]) -> str:
+def either(options: Sequence[str]) -> str:
     """List the options, with "or" before the last."""
     return options[0] if len(options) == 1 else f"{', '.join(options[:-1])} or {options[-1]}"

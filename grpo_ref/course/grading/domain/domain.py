@@ -5,12 +5,25 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Context, Real
+from grpo_ref.course.grading.domain.arguments import (
+    ANY_PADDING,
+    LEAST,
+    REQUIRED,
+    Argument,
+    Choice,
+    Context,
+    Made,
+    Mask,
+    Real,
+    either,
+)
 from grpo_ref.course.grading.domain.source import Dealer, Source
 
 EVERY_LARGE, EVERY_REFUSED = 12, 20
 """Every 12th input has one large axis; every 20th input must be refused."""
 MOST_TRIES = 200
+HEADER, WIDEST = ("argument", "meaning", "shape", "values"), 100
+"""Head of the table of arguments, and the largest number of characters of a row."""
 LEFT_OUT, BY_NAME, IN_PLACE = "left out", "by name", "in place"
 WAYS = {each: each for each in (LEFT_OUT, BY_NAME, IN_PLACE)}
 """Ways of passing an argument that has a default."""
@@ -48,7 +61,7 @@ class Rule:
     """A condition on several arguments together.
 
     Attributes:
-      text: the condition, as a line of the statement's constraints.
+      text: the condition, as a sentence of the statement.
       holds: function of the plain values by name that returns whether they are allowed.
     """
 
@@ -61,7 +74,7 @@ class Refusal:
     """Input that must be refused for a reason that involves several arguments.
 
     Attributes:
-      text: the refused input in a few words, for the statement's constraints.
+      text: the refused input in a few words, for the statement.
       spoil: function of allowed values by name that returns values to refuse.
       error: name of the exception.
     """
@@ -203,36 +216,80 @@ class Domain:
 
     @property
     def inputs(self) -> str:
-        """The Input section of the statement, one line per argument."""
-        return "\n".join(
-            f"{name}: {'; '.join(filter(None, (each.meaning, _shapes(each.axes), each.describe())))}."
-            for name, each in self.arguments.items()
-        )
+        """The inputs as a Markdown table, and below it a list of what the table cannot say.
+
+        The table becomes a list if a line is too long.
+        """
+        rows = []
+        for name, each in self.arguments.items():
+            shape = _shapes(each.axes) or ("" if isinstance(each, Made | Choice) else "number")
+            rows.append((f"`{name}`", each.meaning, shape, each.describe()))
+        widths = [max(map(len, column)) for column in zip(HEADER, *rows, strict=True)]
+        table = [HEADER, tuple("-" * width for width in widths), *rows]
+        lines = [
+            f"| {' | '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))} |"
+            for row in table
+        ]
+        if max(map(len, lines)) > WIDEST:
+            lines = [f"* {name}: {'; '.join(filter(None, cells))}." for name, *cells in rows]
+        notes = [f"* {note}" for note in self.notes]
+        return "\n".join([*lines, *[""] * bool(notes), *notes])
 
     @property
-    def constraints(self) -> str:
-        """The lines on inputs in the Constraints section, one line per rule."""
-        alike = [name for name, each in self.arguments.items() if "|" in each.axes]
+    def notes(self) -> list[str]:
+        """Sentences on the padding, the masks, the sizes, and the conditions on several inputs."""
+        alike = [f"`{name}`" for name, each in self.arguments.items() if "|" in each.axes]
         lines = [f"{_and(alike)} have the same shape."] * (len(alike) > 1)
+        lines += [
+            f"{_and([f'`{name}`' for name in names])} may hold anything where `{mask}` is 0, {holds}."
+            for (mask, holds), names in self._padded().items()
+        ]
+        lines += [
+            f"`{name}`: {'zeros may be anywhere' if each.gaps else 'the zeros of a row come after its ones'},"
+            f" and {'a row may be all zeros' if each.empty_rows else 'every row has a one'}."
+            for name, each in self.arguments.items()
+            if isinstance(each, Mask)
+        ]
         for least in sorted({low for low, _ in self.sizes.values()}):
             names = [name for name, (low, _) in self.sizes.items() if low == least]
             held = f"{'is' if len(names) == 1 else 'are'} at least {least}"
             lines.append(f"{_and(names)} {held if least else 'may be 0'}.")
         lines += self._sizes_of_numbers()
         lines += [rule.text for rule in self.rules]
-        for error in dict.fromkeys(each.error for each in self.refusals):
-            refused = "; ".join(each.text for each in self.refusals if each.error == error)
-            lines.append(f"What must be refused with a {error}: {refused}.")
-        return "\n".join(lines)
+        return lines + self._refused_texts()
+
+    def _padded(self) -> dict[tuple[str, str], list[str]]:
+        """Return the arguments with padding, by their mask and a text on the numbers in the padding."""
+        names: dict[tuple[str, str], list[str]] = {}
+        for name, each in self.arguments.items():
+            if isinstance(each, Real) and each.padding:
+                is_any = set(each.holds) >= set(ANY_PADDING)
+                holds = "also NaN or infinity" if is_any else "but only finite numbers"
+                names.setdefault((each.padding, holds), []).append(name)
+        return names
 
     def _sizes_of_numbers(self) -> list[str]:
-        """Return a line for each smallest magnitude of a number other than 0."""
+        """Return a line for each smallest magnitude that differs from the usual one."""
         names: dict[float, list[str]] = {}
         for name, each in self.arguments.items():
-            if isinstance(each, Real) and each.within[0] <= 0 <= each.within[1]:
-                names.setdefault(each.least, []).append(name)
+            if isinstance(each, Real) and each.least != LEAST and each.within[0] <= 0 <= each.within[1]:
+                names.setdefault(each.least, []).append(f"`{name}`")
         return [
-            f"Every number in {_and(its)} is 0 or at least {size:g} in size." for size, its in names.items()
+            f"Every number in {_and(its)} is 0 or at least {size:g} in absolute value."
+            for size, its in names.items()
+        ]
+
+    def _refused_texts(self) -> list[str]:
+        """Return a line for each type of exception, with the inputs that must raise it."""
+        texts: dict[str, list[str]] = {}
+        for name, each in self.arguments.items():
+            if each.refused:
+                values = either([repr(value) for value in each.refused])
+                texts.setdefault("ValueError", []).append(f"`{name}` is {values}")
+        for refusal in self.refusals:
+            texts.setdefault(refusal.error, []).append(refusal.text)
+        return [
+            f"Raise a {error} for each of these inputs: {'; '.join(all)}." for error, all in texts.items()
         ]
 
 
@@ -253,11 +310,10 @@ def _shapes(axes: str) -> str:
     """Describe the shapes in words.
 
     >>> _shapes("|T|N T"), _shapes("P G"), _shapes("")
-    ('a number or shape (T,) or (N, T)', 'shape (P, G)', '')
+    ('number, (T,) or (N, T)', '(P, G)', '')
     """
     if not axes:
         return ""
     options = [option.split() for option in axes.split("|")]
     shapes = [f"({', '.join(names)}{',' if len(names) == 1 else ''})" for names in options if names]
-    number = "a number or " if [] in options else ""
-    return f"{number}shape {' or '.join(shapes)}"
+    return either(["number"] * ([] in options) + shapes)

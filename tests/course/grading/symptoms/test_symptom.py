@@ -37,10 +37,6 @@ PROBLEM = Problem(
     checks=(FromDomain(),),
     mutants=(Mutant("tripled", lambda *args, **keys: 3.0 * centered(*args, **keys), "It is tripled."),),
     hints=(),
-    background="",
-    task="",
-    inputs=DOMAIN.inputs,
-    output="",
     source="",
     domain=DOMAIN,
 )

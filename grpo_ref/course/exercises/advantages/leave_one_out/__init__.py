@@ -1,0 +1,1 @@
+"""Exercise advantages/leave_one_out."""

@@ -1,0 +1,1 @@
+"""Exercise advantages/ranks."""

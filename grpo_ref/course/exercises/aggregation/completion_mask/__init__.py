@@ -1,0 +1,1 @@
+"""Exercise aggregation/completion_mask."""

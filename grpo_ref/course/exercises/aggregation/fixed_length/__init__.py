@@ -1,0 +1,1 @@
+"""Exercise aggregation/fixed_length."""

@@ -1,0 +1,1 @@
+"""Exercise aggregation/group_token_mean."""

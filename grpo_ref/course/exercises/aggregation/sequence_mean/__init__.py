@@ -1,0 +1,1 @@
+"""Exercise aggregation/sequence_mean."""

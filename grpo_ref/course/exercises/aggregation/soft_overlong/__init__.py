@@ -1,0 +1,1 @@
+"""Exercise aggregation/soft_overlong."""

@@ -1,0 +1,1 @@
+"""Exercise aggregation/token_mean."""

@@ -1,0 +1,1 @@
+"""Exercise clinic/easy_and_hard."""

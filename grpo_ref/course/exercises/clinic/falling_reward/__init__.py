@@ -1,0 +1,1 @@
+"""Exercise clinic/falling_reward."""

@@ -1,0 +1,1 @@
+"""Exercise clinic/idle_clip."""

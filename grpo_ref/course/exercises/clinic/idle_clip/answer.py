@@ -1,0 +1,41 @@
+"""Model answer: the clip fraction is zero, whatever you do."""
+
+import numpy as np
+
+
+def softmax(logits):
+    """Probabilities of each row."""
+    exponentials = np.exp(logits - logits.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True)
+
+
+def draw(probs, uniforms):
+    """One token for each uniform number; probs has one axis more."""
+    return (np.cumsum(probs, -1)[..., :-1] <= uniforms[..., None]).sum(-1)
+
+
+def train(payoffs, uniforms, learning_rate=2.0, steps=4, clip=0.2):
+    """Several steps a batch, the ratio to the policy that drew it clipped."""
+    payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
+    updates, prompts, group, arms = payoffs.shape
+    logits = np.zeros((prompts, arms))
+    for u in range(updates):
+        chosen = draw(softmax(logits)[:, None, :], uniforms[u])
+        rewards = np.take_along_axis(payoffs[u], chosen[..., None], -1)[..., 0]
+        advantages = rewards - rewards.mean(-1, keepdims=True)
+        # solution
+        old = np.log(np.take_along_axis(softmax(logits), chosen, -1))
+        # end
+        for _ in range(steps):
+            probs = softmax(logits)
+            # solution
+            # instead: old = np.log(np.take_along_axis(softmax(logits), chosen, -1))
+            # end
+            ratio = np.exp(np.log(np.take_along_axis(probs, chosen, -1)) - old)
+            too_high = (advantages > 0) & (ratio > 1 + clip)
+            too_low = (advantages < 0) & (ratio < 1 - clip)
+            slope = np.where(too_high | too_low, 0.0, ratio * advantages)
+            one_hot = np.eye(arms)[chosen]
+            gradient = (slope[..., None] * (one_hot - probs[:, None, :])).sum(1) / (prompts * group)
+            logits = logits + learning_rate * gradient
+    return logits

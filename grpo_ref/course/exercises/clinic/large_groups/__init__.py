@@ -1,0 +1,1 @@
+"""Exercise clinic/large_groups."""

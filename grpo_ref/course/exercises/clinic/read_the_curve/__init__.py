@@ -1,0 +1,1 @@
+"""Exercise clinic/read_the_curve."""

@@ -1,0 +1,1 @@
+"""Exercise clinic/talking_on."""

@@ -1,0 +1,38 @@
+"""Model answer: it goes on talking after the end."""
+
+import numpy as np
+
+
+def softmax(logits):
+    """Probabilities of each row."""
+    exponentials = np.exp(logits - logits.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True)
+
+
+def draw(probs, uniforms):
+    """One token for each uniform number; probs has one axis more."""
+    return (np.cumsum(probs, -1)[..., :-1] <= uniforms[..., None]).sum(-1)
+
+
+def train(uniforms, vocabulary, learning_rate=8.0):
+    """One row of logits a position; a completion is right if it ends as its third token."""
+    uniforms = np.asarray(uniforms, dtype=float)
+    _, group, length = uniforms.shape
+    logits = np.zeros((length, vocabulary))
+    positions = np.tile(np.arange(length), (group, 1))
+    for numbers in uniforms:
+        probs = softmax(logits)
+        tokens = draw(probs[positions], numbers)
+        is_end = tokens == 0
+        mask = (np.cumsum(is_end, -1) - is_end == 0).astype(float)
+        rewards = ((mask.sum(-1) == 3) & (mask * is_end).any(-1)).astype(float)
+        advantages = (rewards - rewards.mean())[:, None]
+        # solution
+        weights = mask / mask.sum()
+        # instead: weights = 1 / mask.size
+        # end
+        slope = weights * advantages
+        gradient = np.zeros_like(logits)
+        np.add.at(gradient, positions, slope[..., None] * (np.eye(vocabulary)[tokens] - probs[positions]))
+        logits = logits + learning_rate * gradient
+    return logits

@@ -1,0 +1,1 @@
+"""Exercise clinic/walking_away."""

@@ -1,0 +1,1 @@
+"""Exercise kl/k3."""

@@ -1,0 +1,1 @@
+"""Exercise kl/normalized_kl."""

@@ -1,0 +1,1 @@
+"""Exercise network/attention_slope."""

@@ -1,0 +1,1 @@
+"""Exercise network/cross_entropy."""

@@ -1,0 +1,1 @@
+"""Exercise network/grpo_step."""

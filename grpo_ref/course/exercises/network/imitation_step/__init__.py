@@ -1,0 +1,1 @@
+"""Exercise network/imitation_step."""

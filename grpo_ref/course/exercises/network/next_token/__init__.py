@@ -1,0 +1,1 @@
+"""Exercise network/next_token."""

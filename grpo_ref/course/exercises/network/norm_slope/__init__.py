@@ -1,0 +1,1 @@
+"""Exercise network/norm_slope."""

@@ -1,0 +1,1 @@
+"""Exercise network/two_policies."""

@@ -1,0 +1,1 @@
+"""Exercise network/unmoved_end."""

@@ -1,0 +1,1 @@
+"""Exercise objective/dapo_loss."""

@@ -1,0 +1,1 @@
+"""Exercise objective/grpo_objective."""

@@ -1,0 +1,1 @@
+"""Exercise probabilities/log_softmax."""

@@ -1,0 +1,1 @@
+"""Exercise probabilities/token_log_probs."""

@@ -1,0 +1,1 @@
+"""Exercise ratios/dual_clip."""

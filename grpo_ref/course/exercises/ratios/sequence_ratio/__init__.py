@@ -1,0 +1,1 @@
+"""Exercise ratios/sequence_ratio."""

@@ -1,0 +1,11 @@
+"""Model answer: one ratio for the whole answer."""
+
+import numpy as np
+
+
+def sequence_ratio(log_ratio, mask):
+    """The geometric mean of the token ratios of each completion."""
+    # solution
+    log_ratio, mask = np.asarray(log_ratio, dtype=float), np.asarray(mask, dtype=float)
+    return np.exp(np.where(mask > 0, log_ratio, 0.0).sum(-1) / mask.sum(-1))
+    # end

@@ -1,0 +1,1 @@
+"""Exercise training/policy_gradient."""

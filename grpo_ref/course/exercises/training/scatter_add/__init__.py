@@ -1,0 +1,1 @@
+"""Exercise training/scatter_add."""

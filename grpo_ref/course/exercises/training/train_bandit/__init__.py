@@ -1,0 +1,1 @@
+"""Exercise training/train_bandit."""

@@ -1,0 +1,92 @@
+"""Read the statement of an exercise from its file, `statement.md`.
+
+The file begins with a few lines `key: value` between two lines `---`. The text follows in Markdown, with the
+sections "Your task", "Examples", "When it is solved" (optional) and "Hints". Formulas and examples are
+indented by four spaces. Two lines are filled in when the statement is shown: `{inputs}` becomes the table of
+the arguments, and `{picture}` becomes the picture beside the file.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+DIFFICULTIES = ("easy", "medium", "hard")
+HINTS = 3
+"""Number of hints of every exercise: a question, the tool that helps, nearly the solution."""
+FILE = re.compile(r"---\n(?P<head>.*?)\n---\n(?P<text>.*?)\n## Hints\n(?P<hints>.*)", re.DOTALL)
+HINT = re.compile(r"^\d\. (.*(?:\n   .*)*)", re.MULTILINE)
+
+
+class Statement(NamedTuple):
+    """A statement, as it is written in its file.
+
+    Attributes:
+      title: title of the exercise, as in a table of contents.
+      signature: the function to write, as in "k3(log_probs, ref_log_probs)".
+      difficulty: "easy", "medium" or "hard".
+      points: number of points.
+      source: the paper or trainer that the formula is from.
+      text: the text before the hints, in Markdown.
+      hints: the hints, from a question to nearly the solution.
+      library: the same function in the package, as "grpo_ref.k3", or "".
+      derivation: the step of the derivation that explains the formula, as "04_clip", or "".
+      recipe: name of the recipe that the formula belongs to, or "".
+      claim: name of the claim that tests the formula's benefit, or "".
+    """
+
+    title: str
+    signature: str
+    difficulty: str
+    points: int
+    source: str
+    text: str
+    hints: tuple[str, ...]
+    library: str = ""
+    derivation: str = ""
+    recipe: str = ""
+    claim: str = ""
+
+    @property
+    def function(self) -> str:
+        """Name of the function to write."""
+        return self.signature.split("(")[0]
+
+
+REQUIRED = ("title", "function", "difficulty", "points", "source")
+OPTIONAL = ("library", "derivation", "recipe", "claim")
+
+
+def read_statement(path: Path) -> Statement:
+    """Read a statement.
+
+    Raises:
+      ValueError: if the file has another form. The message names the file and the fault.
+    """
+    found = FILE.fullmatch(path.read_text(encoding="utf-8"))
+    if found is None:
+        raise ValueError(f"{path}: expected key: value lines between two lines ---, a text, and ## Hints")
+    lines = [line.partition(": ") for line in found["head"].splitlines()]
+    head = {key: value.strip() for key, _, value in lines}
+    if missing := [key for key in REQUIRED if not head.get(key)]:
+        raise ValueError(f"{path}: {missing[0]} is missing")
+    if unknown := head.keys() - {*REQUIRED, *OPTIONAL}:
+        raise ValueError(f"{path}: unknown key {min(unknown)!r}; known: {', '.join((*REQUIRED, *OPTIONAL))}")
+    points = int(head["points"]) if head["points"].isdecimal() else 0
+    if head["difficulty"] not in DIFFICULTIES or points < 1:
+        raise ValueError(
+            f"{path}: expected one of {', '.join(DIFFICULTIES)} and points of at least 1,"
+            f" got {head['difficulty']!r} and {head['points']!r}"
+        )
+    hints = tuple(" ".join(hint.split()) for hint in HINT.findall(found["hints"]))
+    if len(hints) != HINTS:
+        raise ValueError(f"{path}: expected {HINTS} hints, got {len(hints)}")
+    return Statement(
+        head["title"],
+        head["function"],
+        head["difficulty"],
+        points,
+        head["source"],
+        found["text"].strip("\n"),
+        hints,
+        **{key: head.get(key, "") for key in OPTIONAL},
+    )
