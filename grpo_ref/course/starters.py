@@ -10,7 +10,7 @@ from grpo_ref.course.contents import CHAPTERS, OURS, source_at
 from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.grading.statement import starter
-from grpo_ref.course.layout import SOLUTIONS, file_of, model_answer, support_files
+from grpo_ref.course.layout import SOLUTIONS, exercise_folder, file_of, model_answer, support_files
 from grpo_ref.course.pages import pages
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.files import committed_files, free_name, replace_file
@@ -62,9 +62,18 @@ def fill(workbook: Workbook) -> Filled:
 def _texts(workbook: Workbook) -> dict[str, tuple[Path, bytes]]:
     """Return all files of a folder: their names in the progress file -> path and content."""
     texts = {name: (workbook.path(name), starter_of(name).encode()) for name in PROBLEMS}
+    for name in PROBLEMS:
+        texts |= _picture(workbook, name)
     others = {name: text.encode() for name, text in support_files().items()}
     texts |= {f"folder/{name}": (workbook.folder / name, content) for name, content in others.items()}
     return texts | _pages(workbook, CHAPTERS)
+
+
+def _picture(workbook: Workbook, name: str) -> dict[str, tuple[Path, bytes]]:
+    """Return the picture of an exercise, if it has one."""
+    path = exercise_folder(name) / "picture.svg"
+    place = workbook.path(name).with_suffix(".svg")
+    return {f"picture/{name}": (place, path.read_bytes())} if path.is_file() else {}
 
 
 def _pages(workbook: Workbook, chapters: Iterable[str]) -> dict[str, tuple[Path, bytes]]:
@@ -112,6 +121,7 @@ def _texts_of_checkout(workbook: Workbook, root: Path) -> dict[str, tuple[Path, 
     source = source_at(root)
     files = {name: (workbook.path(name), starter_of(name).encode()) for name in source.ids}
     for name in source.ids:
+        files |= _picture(workbook, name)
         answer = readable(model_answer(name)).encode()
         files[f"solution/{name}"] = (root / SOLUTIONS / file_of(name), answer)
     if source is OURS:

@@ -3,7 +3,7 @@
 The file begins with a few lines `key: value` between two lines `---`. The text follows in Markdown, with the
 sections "Your task", "Examples", "When it is solved" (optional) and "Hints". Formulas and examples are
 indented by four spaces. Two lines are filled in when the statement is shown: `{inputs}` becomes the table of
-the arguments, and `{picture}` becomes the picture beside the file.
+the arguments, and `{picture}` becomes the picture `picture.svg` beside the file.
 """
 
 import re
@@ -32,6 +32,7 @@ class Statement(NamedTuple):
       derivation: the step of the derivation that explains the formula, as "04_clip", or "".
       recipe: name of the recipe that the formula belongs to, or "".
       claim: name of the claim that tests the formula's benefit, or "".
+      picture: description of the picture for somebody who does not see it, or "" if there is none.
     """
 
     title: str
@@ -45,6 +46,7 @@ class Statement(NamedTuple):
     derivation: str = ""
     recipe: str = ""
     claim: str = ""
+    picture: str = ""
 
     @property
     def function(self) -> str:
@@ -53,7 +55,7 @@ class Statement(NamedTuple):
 
 
 REQUIRED = ("title", "function", "difficulty", "points", "source")
-OPTIONAL = ("library", "derivation", "recipe", "claim")
+OPTIONAL = ("library", "derivation", "recipe", "claim", "picture")
 
 
 def read_statement(path: Path) -> Statement:
@@ -80,6 +82,8 @@ def read_statement(path: Path) -> Statement:
     hints = tuple(" ".join(hint.split()) for hint in HINT.findall(found["hints"]))
     if len(hints) != HINTS:
         raise ValueError(f"{path}: expected {HINTS} hints, got {len(hints)}")
+    if ("{picture}" in found["text"]) != bool(head.get("picture")):
+        raise ValueError(f"{path}: a line {{picture}} and the key picture, its description, belong together")
     return Statement(
         head["title"],
         head["function"],

@@ -1,6 +1,7 @@
 """Convert a statement for a page: its Markdown to HTML, and its formulas to MathML."""
 
 import re
+from base64 import b64encode
 from html import escape
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.statement import statement
-from grpo_ref.course.layout import RULES
+from grpo_ref.course.layout import RULES, exercise_folder
 from grpo_ref.render.maths import UnknownMaths, mathml
 
 SYNTAX = ("heading", "list", "backticks", "table", "emphasis")
@@ -19,13 +20,21 @@ CHECK = "\nCheck me:"
 """Beginning of the last line, which names the command that grades a file."""
 CALL = ">>> "
 """Beginning of an example."""
+PICTURE = re.compile(r"<p>The picture is in \w+\.svg\.</p>")
+"""The line that a picture replaces."""
 GRADING = Path(__file__).parents[1] / "course" / "exercises" / RULES
 
 
 def statement_html(problem: Problem) -> str:
     """Return an exercise's statement as HTML, without its title and the command that grades it."""
     text = statement(problem).split("\n\n", 2)[2].rpartition(CHECK)[0]
-    return _html(text)
+    return PICTURE.sub(lambda _: _picture(problem), _html(text))
+
+
+def _picture(problem: Problem) -> str:
+    """Return the picture of an exercise, inside the page, so that it works without a network."""
+    content = b64encode((exercise_folder(problem.id) / "picture.svg").read_bytes()).decode()
+    return f'<img alt="{escape(problem.picture)}" src="data:image/svg+xml;base64,{content}">'
 
 
 def grading_html() -> str:

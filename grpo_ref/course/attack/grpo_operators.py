@@ -40,26 +40,37 @@ def _reduction(node: ast.AST) -> Reduction | None:
     return Reduction(node, node.func.attr, data, data or [node.func.value])
 
 
-def _axis(node: ast.AST) -> Iterable[ast.AST]:
-    """Reduce along each other axis and over everything, and toggle `keepdims`."""
+def _axis(*axes: str) -> Rewrite:
+    """Reduce along each of these axes instead."""
+
+    def rewrite(node: ast.AST) -> Iterable[ast.AST]:
+        found = _reduction(node)
+        if found is None:
+            return []
+        call, data = found.call, found.data
+        keywords = [each for each in call.keywords if each.arg != "axis"]
+        now = [ast.unparse(each) for each in call.args[len(data) :]]
+        now += [ast.unparse(each.value) for each in call.keywords if each.arg == "axis"]
+        return [
+            ast.Call(call.func, data, [*keywords, ast.keyword("axis", ast.parse(axis, mode="eval").body)])
+            for axis in axes
+            if axis not in (now or ["None"])
+        ]
+
+    return rewrite
+
+
+def _keepdims(node: ast.AST) -> Iterable[ast.AST]:
+    """Toggle `keepdims`."""
     found = _reduction(node)
     if found is None:
         return []
-    call, data = found.call, found.data
-    keywords = [each for each in call.keywords if each.arg != "axis"]
-    now = [ast.unparse(each) for each in call.args[len(data) :]]
-    now += [ast.unparse(each.value) for each in call.keywords if each.arg == "axis"]
-    results: list[ast.AST] = [
-        ast.Call(call.func, data, [*keywords, ast.keyword("axis", ast.parse(axis, mode="eval").body)])
-        for axis in ("None", "0", "1", "-1", "-2")
-        if axis not in (now or ["None"])
-    ]
+    call = found.call
     kept = [each for each in call.keywords if each.arg != "keepdims"]
-    results.append(ast.Call(call.func, call.args, kept))
-    if len(kept) == len(call.keywords):
-        keep = ast.keyword("keepdims", ast.Constant(True))
-        results.append(ast.Call(call.func, call.args, [*kept, keep]))
-    return results
+    if len(kept) < len(call.keywords):
+        return [ast.Call(call.func, call.args, kept)]
+    keep = ast.keyword("keepdims", ast.Constant(True))
+    return [ast.Call(call.func, call.args, kept), ast.Call(call.func, call.args, [*kept, keep])]
 
 
 def _statistic(old: str, new: str) -> Rewrite:
@@ -75,15 +86,17 @@ def _statistic(old: str, new: str) -> Rewrite:
     return rewrite
 
 
-def _divisor(node: ast.AST) -> Iterable[ast.AST]:
-    """Toggle the ddof of a standard deviation or a variance."""
-    found = _reduction(node)
-    if found is None or found.name not in ("std", "var"):
-        return []
-    call, others = found.call, [each for each in found.call.keywords if each.arg != "ddof"]
-    return [
-        ast.Call(call.func, call.args, [*others, ast.keyword("ddof", ast.Constant(ddof))]) for ddof in (0, 1)
-    ]
+def _divisor(ddof: int) -> Rewrite:
+    """Set the ddof of a standard deviation or a variance."""
+
+    def rewrite(node: ast.AST) -> Iterable[ast.AST]:
+        found = _reduction(node)
+        if found is None or found.name not in ("std", "var"):
+            return []
+        call, others = found.call, [each for each in found.call.keywords if each.arg != "ddof"]
+        return [ast.Call(call.func, call.args, [*others, ast.keyword("ddof", ast.Constant(ddof))])]
+
+    return rewrite
 
 
 STATISTICS = {
@@ -133,48 +146,77 @@ def _intermediate(*codes: str) -> Rewrite:
     return rewrite
 
 
-def _other_divisor() -> tuple[str, ...]:
-    held = [f"A / np.maximum(B, {size!r})" for size in (1e-8, 1e-4, 1.0)]
-    return (*held, "A / np.where(B == 0, 1, B)", "A / (B + 1)")
-
-
-FIELD = (
-    Operator(
+SLIPS: tuple[tuple[str, str, str, tuple[Rewrite, ...]], ...] = (
+    ("another axis", "axis", "Takes a statistic along another axis.", (_axis("0", "1", "-1", "-2"),)),
+    ("no axis", "axis", "Takes a statistic over all numbers at once, not along one axis.", (_axis("None"),)),
+    (
+        "keepdims",
         "axis",
-        "axis",
-        (_axis,),
-        "A statistic is taken along another axis, over everything, or with an axis too many or too few left.",
+        "Keeps an axis of length 1, or drops it, so that the next step combines other numbers.",
+        (_keepdims,),
     ),
-    *(
-        Operator(
-            f"{new} for {old}",
-            "statistic",
-            (_statistic(old, new),),
-            f"The {STATISTICS[new]} is taken where the {STATISTICS[old]} is asked for.",
-        )
-        for old, news in OTHERS.items()
-        for new in news
-    ),
-    Operator(
-        "ddof",
+    (
+        "ddof 1",
         "statistic",
-        (_divisor,),
-        "A standard deviation divides by G - 1 (ddof=1) where it has to divide by G, or the other way round.",
+        "Takes the sample standard deviation (ddof=1), which divides by one less than the number of values.",
+        (_divisor(1),),
     ),
-    Operator(
-        "mean of means against mean",
+    (
+        "ddof 0",
         "statistic",
+        "Takes the population standard deviation (ddof=0), which divides by the number of values.",
+        (_divisor(0),),
+    ),
+    (
+        "mean over all for mean of means",
+        "statistic",
+        "Averages over everything at once; rows of different lengths then weigh differently.",
         (
-            pattern("(A.sum(B) / C).mean()", "A.sum() / C.sum()", "(A.sum(B) / C.mean()).mean()"),
-            pattern("A.sum() / B", "A.mean()", "A.mean(-1).sum() / B"),
-            pattern("A.mean()", "A.sum()", "A.max()", "np.median(A)", "A.sum() / len(A)", "A[0].mean()"),
+            pattern("(A.sum(B) / C).mean()", "A.sum() / C.sum()"),
+            pattern("A.sum() / B", "A.mean(-1).sum() / B"),
         ),
-        "A mean is not the formula's: rows of different lengths weigh differently in it, or its sum is"
-        " divided by another number.",
     ),
-    Operator(
+    (
+        "a mean divisor for all rows",
+        "statistic",
+        "Divides every row by the same mean length.",
+        (pattern("(A.sum(B) / C).mean()", "(A.sum(B) / C.mean()).mean()"),),
+    ),
+    (
+        "every number counted",
+        "statistic",
+        "Divides a sum by the number of all entries.",
+        (pattern("A.sum() / B", "A.mean()"),),
+    ),
+    ("not divided", "statistic", "Takes a sum where a mean is asked for.", (pattern("A.mean()", "A.sum()"),)),
+    (
+        "divided by the rows",
+        "statistic",
+        "Divides a sum by the number of rows.",
+        (pattern("A.mean()", "A.sum() / len(A)"),),
+    ),
+    (
+        "the largest for the mean",
+        "statistic",
+        "Takes the largest number for the mean.",
+        (pattern("A.mean()", "A.max()"),),
+    ),
+    (
+        "the median for the mean",
+        "statistic",
+        "Takes the median for the mean.",
+        (pattern("A.mean()", "np.median(A)"),),
+    ),
+    (
+        "the first row for all",
+        "rows",
+        "Averages over the first row only.",
+        (pattern("A.mean()", "A[0].mean()"),),
+    ),
+    (
         "zeros not counted",
         "rows",
+        "Does not count entries whose value is 0 in a mean.",
         (
             pattern("A.mean()", "A.sum() / max(1, np.count_nonzero(A))", "A[A != 0].mean()"),
             pattern("A.mean(B)", "A.sum(B) / np.maximum(1, np.count_nonzero(A, B))"),
@@ -183,46 +225,74 @@ FIELD = (
                 "A.sum(B, keepdims=True) / np.maximum(1, np.count_nonzero(A, B, keepdims=True))",
             ),
         ),
-        "Members whose value is 0 are left out of a mean that counts them.",
     ),
-    Operator(
-        "a small number added",
+    (
+        "a small number in a divisor",
         "epsilon",
+        "Adds a small number to a divisor that has none in the formula.",
+        (pattern("A / B", *(f"A / (B + {size!r})" for size in EVERY_SIZE)),),
+    ),
+    (
+        "a small number in a logarithm",
+        "epsilon",
+        "Adds a small number inside a logarithm, or replaces smaller numbers by it.",
         (
-            pattern("A / B", *(f"A / (B + {size!r})" for size in EVERY_SIZE)),
             pattern("np.log(A)", *(f"np.log(A + {size!r})" for size in EVERY_SIZE)),
             pattern("np.log(A)", *(f"np.log(np.maximum(A, {size!r}))" for size in EVERY_SIZE)),
-            pattern("np.sqrt(A)", *(f"np.sqrt(A + {size!r})" for size in EVERY_SIZE)),
         ),
-        "A small number is added, or holds a value away from 0, where the formula has none.",
     ),
-    Operator(
-        "a divisor held",
+    (
+        "a small number in a root",
         "epsilon",
-        (pattern("A / B", *_other_divisor()),),
-        "A divisor is not what the formula has: it is held away from 0, or is one larger.",
+        "Adds a small number inside a square root that has none in the formula.",
+        (pattern("np.sqrt(A)", *(f"np.sqrt(A + {size!r})" for size in EVERY_SIZE)),),
     ),
-    Operator(
-        "the small number elsewhere",
+    (
+        "a smallest divisor",
         "epsilon",
+        "Replaces small divisors by a larger number, or 0 by 1; the formula divides by the number itself.",
+        (
+            pattern("A / B", *(f"A / np.maximum(B, {size!r})" for size in (1e-8, 1e-4, 1.0))),
+            pattern("A / B", "A / np.where(B == 0, 1, B)"),
+        ),
+    ),
+    ("a divisor one larger", "epsilon", "Adds 1 to a divisor.", (pattern("A / B", "A / (B + 1)"),)),
+    (
+        "the small number after the division",
+        "epsilon",
+        "Adds the small number after the division, not to the divisor.",
+        (pattern("A / (B + C)", "A / B + C"),),
+    ),
+    (
+        "the small number in both",
+        "epsilon",
+        "Adds the small number to the numerator too.",
+        (pattern("A / (B + C)", "(A + C) / (B + C)"),),
+    ),
+    (
+        "the small number under the root",
+        "epsilon",
+        "Adds the small number to the square of the divisor and takes the root.",
+        (pattern("A / (B + C)", "A / np.sqrt(B**2 + C)", "A / np.sqrt(B**2 + C**2)"),),
+    ),
+    (
+        "the small number as a bound",
+        "epsilon",
+        "Uses the small number only where the divisor is small, instead of adding it everywhere.",
         (
             pattern(
                 "A / (B + C)",
-                "A / B + C",
-                "(A + C) / (B + C)",
                 "A / np.maximum(B, C)",
-                "A / np.sqrt(B**2 + C)",
-                "A / np.sqrt(B**2 + C**2)",
                 "A / np.where(B > C, B, 1.0)",
                 "A / np.where(B > 0, B, C)",
                 "np.where(B > C, A / (B + C), 0.0)",
             ),
         ),
-        "The small number stands in another place than in the formula.",
     ),
-    Operator(
+    (
         "nearly equal taken for equal",
         "near",
+        "Treats numbers that differ a little as equal.",
         (
             pattern("A == B", "np.isclose(A, B)", *(f"abs(A - B) < {size!r}" for size in THRESHOLDS)),
             pattern("A != B", "~np.isclose(A, B)", *(f"abs(A - B) > {size!r}" for size in THRESHOLDS)),
@@ -231,112 +301,239 @@ FIELD = (
             pattern("A >= B", *(f"A >= B - {size!r}" for size in THRESHOLDS)),
             pattern("A <= B", *(f"A <= B + {size!r}" for size in THRESHOLDS)),
         ),
-        "Values that differ a little are treated as equal.",
     ),
-    Operator(
-        "multiplied by the mask",
+    (
+        "multiplied by the condition",
         "padding",
+        "Multiplies by a condition instead of selecting with np.where: 0 times NaN or infinity is NaN.",
+        (pattern("np.where(A, B, C)", "B * A"),),
+    ),
+    (
+        "ones where nothing counts",
+        "padding",
+        "Puts 1 where the condition is false.",
+        (pattern("np.where(A, B, C)", "np.where(A, B, 1.0)"),),
+    ),
+    (
+        "branches exchanged",
+        "formula",
+        "Exchanges the two branches of a condition.",
+        (pattern("np.where(A, B, C)", "np.where(A, C, B)"),),
+    ),
+    (
+        "a condition of its own",
+        "padding",
+        "Chooses by the values (NaN, or very large) instead of by the mask or condition.",
+        (pattern("np.where(A, B, C)", "np.where(np.isnan(B), C, B)", "np.where(abs(B) < 1e6, B, C)"),),
+    ),
+    (
+        "other selections",
+        "padding",
+        "",
         (
             pattern(
                 "np.where(A, B, C)",
-                "B * A",
                 "np.nan_to_num(B) * A",
-                "np.where(A, B, 1.0)",
                 "np.where(A > 0.5, B, C)",
+                "np.nan_to_num(np.where(A, B, C))",
             ),
-            pattern("np.where(A, B, C)", "np.nan_to_num(np.where(A, B, C))", "np.where(np.isnan(B), C, B)"),
-            pattern("np.where(A, B, C)", "np.where(abs(B) < 1e6, B, C)", "np.where(A, C, B)"),
         ),
-        "What the padding holds reaches the result: a product with 0 does not remove NaN or infinity.",
     ),
-    Operator(
-        "clip elsewhere",
+    (
+        "no lower bound",
         "formula",
+        "Clips at the upper bound only.",
+        (pattern("np.clip(A, B, C)", "np.minimum(A, C)"),),
+    ),
+    (
+        "no upper bound",
+        "formula",
+        "Clips at the lower bound only.",
+        (pattern("np.clip(A, B, C)", "np.maximum(A, B)"),),
+    ),
+    (
+        "bounds exchanged",
+        "formula",
+        "Exchanges the lower and the upper bound of a clip.",
+        (pattern("np.clip(A, B, C)", "np.clip(A, C, B)"),),
+    ),
+    (
+        "one bound from the other",
+        "formula",
+        "Computes one bound of a clip from the other one.",
         (
-            pattern("np.clip(A, B, C)", "np.minimum(A, C)", "np.maximum(A, B)", "np.clip(A, C, B)"),
             pattern(
-                "np.clip(A, B, C)", "np.clip(A, 1 / C, C)", "np.clip(A, B, 1 / B)", "np.clip(A, 2 - C, C)"
+                "np.clip(A, B, C)",
+                "np.clip(A, 1 / C, C)",
+                "np.clip(A, B, 1 / B)",
+                "np.clip(A, 2 - C, C)",
+                "np.clip(A, B, 2 - B)",
             ),
-            pattern("np.clip(A, B, C)", "np.clip(A, B, 2 - B)", "np.exp(np.clip(np.log(A), B - 1, C - 1))"),
-            pattern(
-                "np.clip(A, B, C) * D",
-                "np.clip(A * D, B, C)",
-                "np.clip(A, B * D, C * D)",
-                "A * np.clip(D, B, C)",
-            ),
-            pattern("np.minimum(A, B)", "np.where(abs(A) < abs(B), A, B)", "(A + B) / 2"),
+        ),
+    ),
+    (
+        "clipped logarithm",
+        "formula",
+        "Clips the logarithm with bounds that belong to the number itself.",
+        (pattern("np.clip(A, B, C)", "np.exp(np.clip(np.log(A), B - 1, C - 1))"),),
+    ),
+    (
+        "clipped product",
+        "formula",
+        "Clips the product, not its factor.",
+        (pattern("np.clip(A, B, C) * D", "np.clip(A * D, B, C)"),),
+    ),
+    (
+        "bounds multiplied",
+        "formula",
+        "Multiplies the bounds of a clip, not the clipped number.",
+        (pattern("np.clip(A, B, C) * D", "np.clip(A, B * D, C * D)"),),
+    ),
+    (
+        "the other factor clipped",
+        "formula",
+        "Clips the other factor of a product.",
+        (pattern("np.clip(A, B, C) * D", "A * np.clip(D, B, C)"),),
+    ),
+    (
+        "by the size",
+        "formula",
+        "Compares absolute values where the signed values are to be compared.",
+        (
+            pattern("np.minimum(A, B)", "np.where(abs(A) < abs(B), A, B)"),
             pattern("np.maximum(A, B)", "np.where(abs(A) > abs(B), A, B)"),
         ),
-        "The clip is on another quantity, or has another bound.",
     ),
-    Operator(
-        "clamp",
+    (
+        "the mean of two",
+        "formula",
+        "Takes the mean of two numbers where the smaller is asked for.",
+        (pattern("np.minimum(A, B)", "(A + B) / 2"),),
+    ),
+    (
+        "exponent clipped",
         "saturation",
+        "Limits a number before or after an exponential or a logarithm; the formula has no limit there.",
         (
             pattern("np.exp(A)", *(f"np.exp(np.clip(A, -{b}, {b}))" for b in BOUNDS)),
             pattern("np.exp(A)", *(f"np.minimum(np.exp(A), {10.0**b!r})" for b in (1, 2, 4, 8))),
             pattern("np.expm1(A)", *(f"np.expm1(np.clip(A, -{b}, {b}))" for b in BOUNDS)),
             pattern("np.log(A)", *(f"np.clip(np.log(A), -{b}, {b})" for b in BOUNDS)),
         ),
-        "A value is held where the formula does not hold it.",
     ),
-    Operator(
-        "unstable form",
+    (
+        "digits lost near 0",
         "unstable",
+        "Loses digits where a number is close to 0; np.expm1 and np.log1p keep them.",
+        (pattern("np.expm1(A)", "np.exp(A) - 1"), pattern("np.log1p(A)", "np.log(1 + A)")),
+    ),
+    (
+        "an exponential too early",
+        "unstable",
+        "Takes exponentials one by one, which overflow or become 0; subtract or add the logarithms first.",
         (
-            pattern("np.expm1(A)", "np.exp(A) - 1"),
-            pattern("np.log1p(A)", "np.log(1 + A)"),
             pattern("np.exp(A - B)", "np.exp(A) / np.exp(B)"),
-            pattern("np.log(A / B)", "np.log(A) - np.log(B)"),
             pattern("np.exp(A.sum(B))", "np.prod(np.exp(A), B)"),
             pattern("A - B", "np.log(np.exp(A) / np.exp(B))", "np.log(np.exp(A)) - np.log(np.exp(B))"),
+        ),
+    ),
+    (
+        "logarithms one by one",
+        "unstable",
+        "Subtracts two logarithms where the quotient keeps more digits.",
+        (pattern("np.log(A / B)", "np.log(A) - np.log(B)"),),
+    ),
+    (
+        "mean of squares",
+        "unstable",
+        "Computes the standard deviation from the mean of the squares; a large mean costs digits.",
+        (
             pattern(
                 "A.std(-1, keepdims=True)",
                 "np.sqrt((A**2).mean(-1, keepdims=True) - A.mean(-1, keepdims=True)**2)",
             ),
-            pattern("A - A.max(-1, keepdims=True)", "A", "A - A.max()", "A - A.mean(-1, keepdims=True)"),
         ),
-        "Exact on paper; here it overflows, underflows or cancels.",
     ),
-    Operator(
-        "a step held in a range",
+    (
+        "no maximum subtracted",
+        "unstable",
+        "Does not subtract the largest number of each row before the exponential, which can overflow or become 0.",
+        (pattern("A - A.max(-1, keepdims=True)", "A", "A - A.max()", "A - A.mean(-1, keepdims=True)"),),
+    ),
+    (
+        "a step clipped",
         "saturation",
+        "",
         (
             _intermediate(*(f"np.clip(A, -{bound}, {bound})" for bound in (*BOUNDS, 100, 1000))),
             _intermediate("np.maximum(A, 0)", "np.minimum(A, 1)", "np.nan_to_num(A)"),
         ),
     ),
-    Operator(
+    (
         "a step rounded",
         "near",
+        "",
         (
             _intermediate("np.round(A, 8)", "np.asarray(A, dtype=np.float32)"),
             _intermediate(*(f"np.where(np.abs(A) < {size!r}, 0.0, A)" for size in THRESHOLDS)),
         ),
     ),
-    Operator(
+    (
         "a step without zeros",
         "epsilon",
+        "",
         (_intermediate(*(f"np.maximum(A, {size!r})" for size in EVERY_SIZE), "np.where(A == 0, 1.0, A)"),),
     ),
-    Operator(
-        "another condition",
+    (
+        "equal to one for positive",
         "formula",
-        (pattern("A > 0", "A == 1", "A", "A > 0.5", "A != 0"),),
-        "A condition on a number is another one: larger than 0 is neither equal to 1 nor different from 0.",
+        "Tests whether a number is 1 where any positive number counts.",
+        (pattern("A > 0", "A == 1"),),
     ),
-    Operator(
+    (
+        "half for zero",
+        "formula",
+        "Tests whether a number is above 0.5 where any positive number counts.",
+        (pattern("A > 0", "A > 0.5"),),
+    ),
+    (
+        "negative counts too",
+        "formula",
+        "Counts negative numbers like positive ones.",
+        (pattern("A > 0", "A", "A != 0"),),
+    ),
+    (
+        "an integer division",
+        "type",
+        "Divides integers with //, which drops the fraction.",
+        (pattern("A / B", "A // B"),),
+    ),
+    (
         "another type",
         "type",
+        "Stores numbers as integers, or with fewer digits than a float of 64 bits.",
         (
             _types,
-            pattern("A / B", "A // B"),
             pattern("A.sum(B)", "A.sum(B, dtype=np.uint8)"),
             pattern("A.cumsum(B)", "A.cumsum(B, dtype=np.int8)"),
             pattern("np.zeros(A)", "np.zeros(A, dtype=int)", "np.zeros(A, dtype=np.float32)"),
             pattern("np.zeros_like(A)", "np.zeros_like(A, dtype=int)"),
         ),
-        "Numbers are kept as integers, or in less than double precision.",
     ),
 )
-"""The operators of this field. Operators that may change any intermediate value have no sentence."""
+"""Name, kind, sentence and rules of each slip. A slip whose effect depends on the place has no sentence."""
+
+FIELD = (
+    *(Operator(name, kind, rules, sentence) for name, kind, sentence, rules in SLIPS),
+    *(
+        Operator(
+            f"{new} for {old}",
+            "statistic",
+            (_statistic(old, new),),
+            f"Takes the {STATISTICS[new]} where the {STATISTICS[old]} is asked for.",
+        )
+        for old, news in OTHERS.items()
+        for new in news
+    ),
+)
+"""The operators of this field."""

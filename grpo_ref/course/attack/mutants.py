@@ -167,10 +167,10 @@ def _around(text: str, function: str, style: str, domain: Domain) -> Iterator[Wr
         )
     for name, other, code in exchanged(domain):
         yield made(
-            f"{name} and {other}", "argument", f"{other} stands where {name} belongs.", code, before=code
+            f"{name} and {other}", "argument", f"Uses {other} where {name} belongs.", code, before=code
         )
     for name, other, code in kept_by(domain):
-        sentence = f"{name} of an earlier call with the same {other} is used again."
+        sentence = f"Uses {name} of an earlier call with the same {other} again."
         yield made(f"{name} remembered by {other}", "state", sentence, code, before=code)
     for name, other, sentence, code in likened(domain):
         yield made(f"{name} like {other}", "near", sentence, code, before=code)
@@ -181,11 +181,15 @@ def _around(text: str, function: str, style: str, domain: Domain) -> Iterator[Wr
     for name in arrays:
         code = f"np.asarray({{x}}).astype(np.asarray({name}).dtype)"
         yield made(
-            "result: of the input's type", "type", f"The result has the type of {name}.", code, after=code
+            "result: of the input's type",
+            "type",
+            f"Returns the result in the type of {name}.",
+            code,
+            after=code,
         )
     for values, mask in masked(domain):
         code = f"{mask} = np.asarray({mask}) * (np.asarray({values}) != 0)"
-        sentence = f"Where {values} is 0, what {mask} counts is left out."
+        sentence = f"Does not count entries of {values} that are 0, although {mask} counts them."
         yield made(f"{mask} taken from {values}", "rows", sentence, code, before=code)
     for name, (code, sentence) in itertools.product(arrays, IN_PLACE):
         yield _in_place(made, name, code, sentence, ", ".join(domain.arguments))
@@ -216,7 +220,7 @@ def _memorized(text: str, style: str, problem: Problem) -> WrongAnswer:
     )
     added = wrapped(problem.function, domain_of(problem), body=body)
     right = ast.unparse(ast.parse(text)) + "\n\n"
-    sentence = "Only the examples of the statement are right."
+    sentence = "Returns the right value for the examples of the statement only."
     return WrongAnswer(right + added, style, "only the examples right", "formula", sentence, body)
 
 

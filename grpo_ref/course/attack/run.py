@@ -15,9 +15,9 @@ from grpo_ref.course.attack.trials import WRONG, Bench
 from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.diagnosis import RIGHT, Mistake
 from grpo_ref.course.grading.domain.domain import Draw
-from grpo_ref.course.grading.found_cases import Input
+from grpo_ref.course.grading.found_cases import Input, compared_inputs
 from grpo_ref.course.grading.input_checks import Candidate, Rights, domain_of
-from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.grading.problem import Case, Problem
 from grpo_ref.course.grading.report import DEFAULT_SEED
 from grpo_ref.course.grading.sampled_check import own_checks
 from grpo_ref.course.layout import exercise_folder
@@ -145,6 +145,9 @@ def attack(
             signs = signatures(made, _inputs(cases), bench, show)
         equal = [wrong for wrong in made if not trials[wrong.text][0] and is_right(signs[wrong.text])]
         checks = _by_checks(problem, equal, bench, store, show)
+        own = [each for check in problem.checks if isinstance(check, Case) for each in compared_inputs(check)]
+        before = signatures(made, own, bench, show)
+        compared = {text: (*before[text], *its) for text, its in signs.items()}
     cases = _by_kind(cases)
     return Outcome(
         problem=problem,
@@ -163,7 +166,7 @@ def attack(
         drawn=draws,
         tried=len(candidates),
         unfit=unfit,
-        mistakes=known_mistakes(problem, made, signs, _inputs(cases)),
+        mistakes=known_mistakes(problem, made, compared, [*own, *_inputs(cases)]),
         seed=seed,
     )
 

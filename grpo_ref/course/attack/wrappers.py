@@ -64,83 +64,86 @@ OF_REAL = (
                 ("-np.inf", 3),
             )
         ),
-        "{x} is held in a range in which it need not lie.",
+        "Limits {x} to a range; the statement allows numbers outside of it.",
     ),
     Wrapper(
         "rounded",
         "near",
         tuple(f"np.round({ARRAY}, {digits})" for digits in (3, 6, 8)),
-        "{x} is rounded, or small values of it are treated as 0.",
+        "Rounds {x}, so that small differences are lost.",
     ),
     Wrapper(
         "small is zero",
         "near",
         tuple(f"np.where(abs({ARRAY}) < {size}, 0.0, {ARRAY})" for size in (1e-300, 1e-12, 1e-9, 1e-6, 1e-3)),
-        "Small values of {x} are treated as 0.",
+        "Treats small numbers in {x} as 0.",
     ),
     Wrapper(
         "far out is zero",
         "saturation",
         tuple(f"np.where(abs({ARRAY}) > {size}, 0.0, {ARRAY})" for size in (5, 20, 100, 1000, 1e5)),
-        "Large values of {x} are treated as 0.",
+        "Treats large numbers in {x} as 0.",
     ),
-    Wrapper("without sign", "formula", (f"abs({ARRAY})",), "The sign of {x} is lost."),
+    Wrapper("without sign", "formula", (f"abs({ARRAY})",), "Ignores the sign of {x}."),
     Wrapper(
         "zero is something else",
         "rows",
         tuple(f"np.where({ARRAY} == 0, {other}, {ARRAY})" for other in (1, -1, 1e-8)),
-        "Zeros in {x} are treated as another number.",
+        "Treats 0 in {x} as another number.",
     ),
     Wrapper(
         "one is something else",
         "rows",
         (f"np.where({ARRAY} == 1, 0, {ARRAY})",),
-        "Ones in {x} are treated as another number.",
+        "Treats 1 in {x} as another number.",
     ),
     Wrapper(
         "negative is something else",
         "rows",
         tuple(f"np.where({ARRAY} < 0, {other}, {ARRAY})" for other in (-1, 1)),
-        "Negative numbers in {x} are treated as another number.",
+        "Treats all negative numbers in {x} alike.",
     ),
     Wrapper(
-        "the sign alone", "formula", (f"np.sign({ARRAY})",), "Only the sign of {x} is used, not its size."
+        "the sign alone",
+        "formula",
+        (f"np.sign({ARRAY})",),
+        "Uses only the sign of {x}, not its absolute value.",
     ),
     Wrapper(
         "single precision",
         "type",
         ("np.asarray({x}, dtype=np.float32)",),
-        "{x} is kept in single precision only.",
+        "Stores {x} as floats of 32 bits, which keep seven digits.",
     ),
     Wrapper(
         "integers",
         "type",
         (f"{ARRAY}.astype(int)", f"np.floor({ARRAY})", f"np.round({ARRAY})"),
-        "The fractional part of {x} is lost.",
+        "Drops the fractional part of {x}.",
     ),
     Wrapper(
         "special numbers removed",
         "padding",
         (f"np.nan_to_num({ARRAY})", f"np.nan_to_num({ARRAY}, posinf=0.0, neginf=0.0)"),
-        "NaN and infinities in {x} are replaced, which is not what the mask asks for.",
+        "Replaces NaN and infinity in {x} by numbers; only the mask says which places count.",
     ),
     Wrapper(
         "first ones only",
         "rows",
         tuple(_first_ones(count) for count in (1, 2, 3, 4, 16, 64)),
-        "Only the first entries of each row of {x} are used.",
+        "Uses only the first entries of each row of {x}.",
     ),
     Wrapper(
         "first rows only",
         "rows",
         tuple(_first_rows(count) for count in (1, 2, 3, 8, 16)),
-        "Only the first rows of {x} are used.",
+        "Uses only the first rows of {x}.",
     ),
     Wrapper(
         "the first row for all",
         "rows",
         (f"np.broadcast_to({ARRAY}[:1], np.shape({{x}})) if np.ndim({{x}}) else {{x}}",),
-        "The first row of {x} is used for all.",
+        "Uses the first row of {x} for all rows.",
     ),
     Wrapper(
         "in another order",
@@ -149,13 +152,13 @@ OF_REAL = (
             f"np.sort({ARRAY}, axis=-1) if np.ndim({{x}}) else {{x}}",
             f"{ARRAY}[..., ::-1] if np.ndim({{x}}) else {{x}}",
         ),
-        "The order of {x} is changed.",
+        "Changes the order of {x}.",
     ),
     Wrapper(
         "one number of axes only",
         "shape",
         ("np.atleast_1d({x})", "np.atleast_2d({x})", "np.squeeze({x})", "np.ravel({x})"),
-        "An axis of {x} is lost or added on the way.",
+        "Removes or adds an axis of {x}.",
     ),
     Wrapper(
         "as given",
@@ -166,7 +169,7 @@ OF_REAL = (
             "{x} + 0.0",
             "np.array({x}) * 1",
         ),
-        "{x} may be an array or lists, and hold integers.",
+        "Expects one type of {x}; it may be an array or nested lists, and hold integers.",
     ),
 )
 OF_MASK = (
@@ -179,17 +182,20 @@ OF_MASK = (
             "np.asarray({x})[..., ::-1].cumsum(-1)[..., ::-1] > 0",
             "np.cumsum(np.asarray({x}, dtype=float), axis=-1) > 0",
         ),
-        "The mask is taken to be a prefix; only the mask says what is a token.",
+        "Assumes that the ones of a row of the mask come first; zeros may stand between them.",
     ),
     Wrapper(
         "the first row's for all",
         "mask",
         ("np.broadcast_to(np.asarray({x})[:1], np.shape({x}))",),
-        "The mask of the first row is used for all rows.",
+        "Uses the first row of the mask for all rows.",
     ),
-    Wrapper("not used", "mask", ("np.ones(np.shape({x}))",), "The mask is not used."),
+    Wrapper("not used", "mask", ("np.ones(np.shape({x}))",), "Ignores the mask."),
     Wrapper(
-        "inverted", "mask", ("1 - np.asarray({x}, dtype=float)",), "The mask marks tokens by 1, not padding."
+        "inverted",
+        "mask",
+        ("1 - np.asarray({x}, dtype=float)",),
+        "Uses the mask the wrong way round; 1 marks what counts.",
     ),
     Wrapper(
         "one type only",
@@ -201,7 +207,7 @@ OF_MASK = (
             "{x}.astype(bool)",
             "~np.logical_not({x}) if isinstance({x}, np.ndarray) else ~(~np.array({x}))",
         ),
-        "A mask may hold floating-point numbers, integers or truth values.",
+        "Expects one type of mask; it may hold floats, integers or truth values.",
     ),
     Wrapper(
         "never empty",
@@ -210,15 +216,15 @@ OF_MASK = (
             "np.where(np.sum({x}, -1, keepdims=True) > 0, {x}, 1)",
             "np.asarray({x}) if np.any({x}) else np.ones(np.shape({x}))",
         ),
-        "A row without tokens, or a batch without any, is treated as if all its entries were tokens.",
+        "Treats a row without tokens, or a batch without any, as if all its entries were tokens.",
     ),
 )
 OF_SCALAR = (
     Wrapper(
-        "0 taken for left out", "argument", ("{x} or {default}",), "{x} is not used as given: 0 is a value."
+        "0 taken for left out", "argument", ("{x} or {default}",), "Treats {x} = 0 as if {x} were omitted."
     ),
-    Wrapper("not used", "argument", ("{default}",), "The argument {x} is not used."),
-    Wrapper("whole", "argument", ("int({x})", "round({x})"), "The fractional part of {x} is lost."),
+    Wrapper("not used", "argument", ("{default}",), "Ignores the argument {x}."),
+    Wrapper("whole", "argument", ("int({x})", "round({x})"), "Drops the fractional part of {x}."),
     Wrapper(
         "held in a range",
         "argument",
@@ -231,10 +237,10 @@ OF_SCALAR = (
             "max({x}, 1)",
             "abs({x})",
         ),
-        "{x} is held in a range in which it need not lie.",
+        "Limits {x} to a range; the statement allows numbers outside of it.",
     ),
     Wrapper(
-        "shifted", "argument", ("{x} + 1", "{x} - 1", "2 * {x}", "{x} ** 2"), "{x} is not used as given."
+        "shifted", "argument", ("{x} + 1", "{x} - 1", "2 * {x}", "{x} ** 2"), "Changes {x} before using it."
     ),
 )
 OF_RESULT = (
@@ -242,40 +248,46 @@ OF_RESULT = (
         "single precision",
         "type",
         ("np.asarray({x}, dtype=np.float32)", "float(np.float32({x}))"),
-        "The result is kept in single precision only.",
+        "Returns floats of 32 bits, which keep seven digits.",
     ),
     Wrapper(
         "rounded",
         "near",
         ("np.round({x}, 4)", "np.round({x}, 6)", "np.round({x}, 8)"),
-        "The result is rounded.",
+        "Rounds the result.",
     ),
     Wrapper(
         "kept too small",
         "type",
         ("np.asarray({x}).astype(np.uint8)", "np.asarray({x}).astype(np.int8)"),
-        "The result is kept in a type in which large numbers have no room.",
+        "Returns a type of integer that cannot hold large numbers.",
     ),
-    Wrapper("without sign", "formula", ("abs({x})",), "The sign of the result is lost."),
-    Wrapper("never negative", "formula", ("np.maximum({x}, 0)",), "Negative results are cut to 0."),
-    Wrapper("the other sign", "formula", ("-{x}",), "The result has the wrong sign."),
+    Wrapper("without sign", "formula", ("abs({x})",), "Returns the absolute value of the result."),
+    Wrapper("never negative", "formula", ("np.maximum({x}, 0)",), "Returns 0 where the result is negative."),
+    Wrapper("the other sign", "formula", ("-{x}",), "Returns the result with the wrong sign."),
     Wrapper(
         "held in a range",
         "saturation",
         tuple(f"np.clip({{x}}, -{bound}, {bound})" for bound in (1, 3, 5, 10, 20, 100, 1000, 1e6)),
-        "The result is held in a range in which it need not lie.",
+        "Limits the result to a range; the formula has no such limit.",
     ),
     Wrapper(
-        "a small number added", "epsilon", ("{x} + 1e-8", "{x} * (1 - 1e-7)"), "A small number is added."
+        "a small number added",
+        "epsilon",
+        ("{x} + 1e-8", "{x} * (1 - 1e-7)"),
+        "Adds a small number to the result.",
     ),
     Wrapper(
         "one number of axes only",
         "shape",
         ("np.atleast_1d({x})", "np.squeeze({x})", "np.ravel({x})", "np.atleast_2d({x})", "np.mean({x})"),
-        "The result has an axis too many or too few.",
+        "Returns a result with an axis too many or too few.",
     ),
     Wrapper(
-        "special numbers removed", "saturation", ("np.nan_to_num({x})",), "NaN and infinities are replaced."
+        "special numbers removed",
+        "saturation",
+        ("np.nan_to_num({x})",),
+        "Replaces NaN and infinity in the result by numbers.",
     ),
 )
 OF_WHOLES = (
@@ -283,19 +295,19 @@ OF_WHOLES = (
         "kept too small",
         "type",
         tuple(f"np.asarray({{x}}).astype(np.{kind})" for kind in ("int8", "int16", "float16", "float32")),
-        "{x} is kept in a type in which large numbers have no room.",
+        "Stores {x} in a type that cannot hold large numbers.",
     ),
     Wrapper(
         "held in a range",
         "saturation",
         tuple(f"np.minimum({{x}}, {bound})" for bound in (9, 99, 999)),
-        "Large numbers in {x} are cut.",
+        "Limits large numbers in {x}.",
     ),
     Wrapper(
         "moved by one",
         "formula",
         ("np.asarray({x}) + 1", "np.maximum(np.asarray({x}) - 1, 0)"),
-        "{x} is taken one too high or too low.",
+        "Takes {x} one too high or too low.",
     ),
 )
 STATES = {
@@ -303,34 +315,34 @@ STATES = {
         "key = tuple(np.shape(each) for each in ({names}))\n"
         "if key not in _kept: _kept[key] = _right({names})\n"
         "return _kept[key]",
-        "A result is remembered and given again for other inputs of the same shape.",
+        "Returns a result of an earlier call again for other inputs of the same shape.",
     ),
     "remembered by sums": (
         "key = tuple((np.shape(each), round(float(np.sum(np.nan_to_num(each))), 6)) for each in ({names},))\n"
         "if key not in _kept: _kept[key] = _right({names})\n"
         "return _kept[key]",
-        "A result is remembered and given again for other inputs with the same sum.",
+        "Returns a result of an earlier call again for other inputs with the same sum.",
     ),
     "remembered by number of calls": (
         "_kept[len(_kept)] = _right({names})\nreturn _kept[len(_kept) - (2 if len(_kept) % 7 == 0 else 1)]",
-        "A call gives the result of the call before it.",
+        "Returns the result of the call before.",
     ),
     "remembered for ever": (
         "if 0 not in _kept: _kept[0] = _right({names})\nreturn _kept[0]",
-        "Every call gives the result of the first.",
+        "Returns the result of the first call every time.",
     ),
     "defaults remembered": (
         "key = tuple(np.asarray(each, dtype=float).tobytes() for each in ({required}))\n"
         "if key not in _kept: _kept[key] = _right({names})\n"
         "return _kept[key]",
-        "A result is remembered although an argument with a default has changed.",
+        "Returns a result of an earlier call again although an argument with a default has changed.",
     ),
 }
 IN_PLACE = (
-    ("{x} *= 0", "{x} is changed after it was used; the caller's arrays are to be left as they are."),
+    ("{x} *= 0", "Changes the array {x} of the caller after using it; work on a copy."),
     (
         "{x}[...] = np.sort({x}, axis=None).reshape({x}.shape)",
-        "{x} is sorted in place; the caller's arrays are to be left.",
+        "Sorts the array {x} of the caller in place; work on a copy.",
     ),
 )
 
@@ -339,7 +351,7 @@ REMEMBERED = Wrapper(
     "of an earlier call",
     "state",
     ("_kept.setdefault('{x}', {x})", "_kept.setdefault(('{x}', np.shape({x})), {x})"),
-    "{x} of an earlier call is used again.",
+    "Uses {x} of an earlier call again.",
 )
 
 
@@ -394,11 +406,11 @@ def likened(domain: Domain) -> Iterator[tuple[str, str, str, str]]:
     """
     for (name, kind), (other, its) in itertools.permutations(domain.arguments.items(), 2):
         if isinstance(kind, Real) and isinstance(its, Real) and kind.axes == its.axes:
-            sentence = f"Where {name} and {other} differ a little, they are treated as equal."
+            sentence = f"Treats {name} and {other} as equal where they differ a little."
             yield name, other, sentence, f"{name} = {other} if np.allclose({name}, {other}) else {name}"
             yield name, other, sentence, f"{name} = np.where(np.isclose({name}, {other}), {other}, {name})"
         if isinstance(kind, Scalar) and isinstance(its, Scalar):
-            yield name, other, f"{name} takes the type of {other}.", f"{name} = type({other})({name})"
+            yield name, other, f"Converts {name} to the type of {other}.", f"{name} = type({other})({name})"
 
 
 def masked(domain: Domain) -> Iterator[tuple[str, str]]:

@@ -58,6 +58,7 @@ def _read(name: str, package: str) -> "Problem":
         text=statement.text,
         source=statement.source,
         kernel=statement.library,
+        picture=statement.picture,
         derivation=statement.derivation,
         notebook=NOTEBOOKS.get(chapter, ""),
         difficulty=statement.difficulty,

@@ -1,8 +1,9 @@
 """Find the known mistake that a wrong answer looks like, by comparing both test by test.
 
 There are two kinds of known mistakes. Mistakes that an author wrote are functions; they are called here with
-the inputs of the student's function. Mistakes that the search for hidden cases found are data beside the
-problem: a sentence, and for each hidden case a symbol of the value that the mistake returns.
+the inputs of the student's function. Mistakes that the search for hidden cases found are data of the
+exercise: a sentence, and for each call with a known value a symbol of the value that the mistake returns.
+These calls are the examples, the author's other cases and the hidden cases.
 """
 
 import base64
@@ -40,7 +41,8 @@ class Mistake:
 
     Attributes:
       sentence: explanation for the student.
-      symbols: one symbol for each hidden case, in order: the value that the mistake returned.
+      symbols: one symbol for each call with a known value, in the order of the checks: the value that the
+        mistake returned.
     """
 
     sentence: str
@@ -102,7 +104,7 @@ class Tested:
       name: name of the check.
       passed: whether the check passed.
       calls: the calls that the check made.
-      inputs: the hidden cases of these calls; empty for other kinds of checks.
+      inputs: these calls with their right values; empty for checks without known values.
     """
 
     name: str
@@ -222,7 +224,7 @@ def _gives(function: Function, rtol: float, call: Call) -> bool:
 
 
 def _stored_suspects(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
-    """Return the wrong answers that are stored as data, compared on the hidden cases."""
+    """Return the wrong answers that are stored as data, compared on the calls with known values."""
     ours = {each.name: _signature(each, problem.rtol) for each in tested if each.inputs}
     path = next((check.path for check in problem.checks if isinstance(check, FoundCases)), None)
     if path is None:
@@ -236,7 +238,7 @@ def _stored_suspects(problem: Problem, tested: Sequence[Tested]) -> list[Suspect
 
 
 def _signature(tested: Tested, rtol: float) -> list[str]:
-    """Return a symbol for each hidden case of a check. Cases that were not called have an unknown symbol."""
+    """Return a symbol for each call of a check. Calls that were not made have an unknown symbol."""
     signs = [_sign(given, call, rtol) for given, call in zip(tested.inputs, tested.calls, strict=False)]
     return signs + [UNKNOWN] * (len(tested.inputs) - len(signs))
 

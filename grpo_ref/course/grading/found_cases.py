@@ -17,6 +17,8 @@ import numpy as np
 from grpo_ref.course.grading.judge import difference
 from grpo_ref.course.grading.problem import (
     Calls,
+    Case,
+    Check,
     Failure,
     Problem,
     Raised,
@@ -95,6 +97,13 @@ def found_cases(folder: Path) -> tuple[FoundCases, ...]:
         return ()
     kinds = _kinds(path, path.stat().st_mtime_ns)
     return tuple(FoundCases(kind["name"], path, name, kind["why"]) for name, kind in kinds.items())
+
+
+def compared_inputs(check: Check) -> list[Input]:
+    """Return the calls of a check on which an answer is compared with known mistakes: those with known values."""
+    if isinstance(check, FoundCases):
+        return check.inputs
+    return [Input(check.arguments, check.keywords, check.expected)] if isinstance(check, Case) else []
 
 
 def inputs_of(path: Path) -> dict[str, list[Input]]:

@@ -9,7 +9,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from grpo_ref.course.grading.diagnosis import Tested, diagnosed
-from grpo_ref.course.grading.found_cases import FoundCases
+from grpo_ref.course.grading.found_cases import compared_inputs
 from grpo_ref.course.grading.problem import (
     AS_GIVEN,
     Case,
@@ -114,8 +114,7 @@ def _examine(
             return not_started(problem, seed)
         warnings, printed = _distinct(submission.warnings[before:]), submission.printed()[printed_before:]
         results.append(replace(result, warnings=warnings, printed=printed))
-        inputs = check.inputs if isinstance(check, FoundCases) else ()
-        tested.append(Tested(check.name, result.passed, witness.calls[called:], inputs))
+        tested.append(Tested(check.name, result.passed, witness.calls[called:], compared_inputs(check)))
     witness.announce(())
     diagnosis, likely, found = "", ("",) * len(tested), ""
     if explain and not all(result.passed for result in results):

@@ -151,6 +151,7 @@ class Problem:
       right_answers: returns the texts of further right answers by name, the model answer first; called only
         if an answer is wrong.
       kernel: where the package has the same function, as "grpo_ref.clipped", or "".
+      picture: description of the picture `picture.svg` in the exercise's folder, or "" if there is none.
       derivation: the step of the derivation that explains the formula, as "04_clip", or "".
       notebook: name of the notebook that shows the idea at work, or "".
       difficulty: "easy", "medium" or "hard".
@@ -172,6 +173,7 @@ class Problem:
     signature: str = ""
     right_answers: Callable[[], Mapping[str, str]] = dict
     kernel: str = ""
+    picture: str = ""
     derivation: str = ""
     notebook: str = ""
     difficulty: str = "easy"
@@ -341,7 +343,7 @@ def changing_inputs(reference: Function) -> Mutant:
                 argument[...] = 0
         return value
 
-    return Mutant("changes its inputs", answer, "The caller's arrays are changed; work on copies.")
+    return Mutant("changes its inputs", answer, "Changes the arrays of the caller; work on copies.")
 
 
 class _Recorder:

@@ -5,7 +5,7 @@ import textwrap
 
 from grpo_ref.course.grading.model_answers import unsolved
 from grpo_ref.course.grading.problem import Problem
-from grpo_ref.course.layout import RULES
+from grpo_ref.course.layout import RULES, file_of
 
 WIDTH = 100
 TASK, EXAMPLES = "## Your task\n", "## Examples\n"
@@ -24,7 +24,7 @@ def statement(problem: Problem, width: int = WIDTH) -> str:
     text = problem.text.replace(TASK, f"{TASK}\nWrite `{problem.signature}`.\n", 1)
     text = text.replace(f"\n{EXAMPLES}", f"\n{_tolerance(problem)}{EXAMPLES}", 1)
     text = text.replace("{inputs}", problem.domain.inputs if problem.domain is not None else "")
-    text = text.replace("{picture}\n\n", "")
+    text = text.replace("{picture}", f"The picture is in {file_of(problem.id).with_suffix('.svg').name}.")
     parts = [
         problem.title,
         f"{problem.difficulty.capitalize()}, {points}. {RULES} says how answers are graded.",
