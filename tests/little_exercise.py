@@ -23,8 +23,9 @@ EXERCISE = Problem(
     reference=mean_row,
     points=4,
     seconds=1.0,
-    source="",
-    hints=(),
+    signature="mean_row(rows)",
+    text="## Your task\n\nReturn the mean.\n\n## Examples\n\n    >>> mean_row([[1, 2], [3, 6]])\n    [2, 4]\n",
+    source="a lecture",
     checks=(
         Case(
             "Two rows",

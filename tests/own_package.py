@@ -9,13 +9,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(sys.executable).with_name("grpo-ref")
-FEW = "        # at least six\n"
+FEW = "    # at least six\n"
 MUTANTS = """\
-        Mutant("halved", _of(lambda x: x / 2), "This is half of it."),
-        Mutant("squared", _of(lambda x: x**2), "This is the square."),
-        Mutant("negated", _of(lambda x: -2.0 * x), "The sign is lost."),
-        Mutant("of its size", _of(lambda x: 2.0 * abs(x) + (x < 0)), "A negative number stays negative."),
-        Mutant("tripled", _of(lambda x: 3.0 * x), "This is three times as much."),
+    Mutant("halved", _of(lambda x: x / 2), "This is half of it."),
+    Mutant("squared", _of(lambda x: x**2), "This is the square."),
+    Mutant("negated", _of(lambda x: -2.0 * x), "The sign is lost."),
+    Mutant("of its size", _of(lambda x: 2.0 * abs(x) + (x < 0)), "A negative number stays negative."),
+    Mutant("tripled", _of(lambda x: 3.0 * x), "This is three times as much."),
 """
 
 
@@ -38,7 +38,7 @@ def begun(folder, chapter="growth", function="doubled"):
     name = f"{chapter}/{function}"
     new = grpo_ref("dev", "new", name, "--chapter-title", chapter.title(), "--root", folder, at=folder.parent)
     assert new.returncode == 0, new.stderr
-    problem = next(folder.glob(f"*/problems/{name}.py"))
+    problem = next(folder.glob(f"*/exercises/{name}/wrong.py"))
     problem.write_text(problem.read_text().replace(FEW, MUTANTS))
     return folder
 
@@ -47,7 +47,7 @@ def installed(checkout, site):
     """What pip makes of a package: a copy without the checkout, and the note of its entry points."""
     project = tomllib.loads((checkout / "pyproject.toml").read_text())
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
-    copied = {name: name for name in wheel["packages"]} | wheel["force-include"]
+    copied = {name: name for name in wheel["packages"]}
     for place, inside in copied.items():
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(checkout / place, site / inside, dirs_exist_ok=True, ignore=ignored)

@@ -15,10 +15,10 @@ def test_every_exercise_stands_in_one_chapter_in_order():
     assert {exercise.difficulty for exercise in EXERCISES.values()} == {"easy", "medium", "hard"}
 
 
-def test_every_problem_module_is_listed():
+def test_every_folder_is_listed():
     folder = ROOT / "grpo_ref/course/exercises"
-    modules = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("*/*.py")}
-    assert {name for name in modules if not name.endswith("__init__")} == set(EXERCISES)
+    statements = folder.glob("*/*/statement.md")
+    assert {path.parent.relative_to(folder).as_posix() for path in statements} == set(EXERCISES)
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -36,8 +36,6 @@ def test_what_is_not_listed_is_no_problem():
 
 def test_listing_the_course_imports_no_exercise_and_no_array_library():
     code = "import sys, grpo_ref; before = set(sys.modules); import grpo_ref.course.commands.list;"
-    code += (
-        "print(sorted(name for name in set(sys.modules) - before if 'numpy' in name or 'problems' in name))"
-    )
+    code += "print(sorted(name for name in set(sys.modules) - before if 'numpy' in name or name.endswith('.tests')))"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output == "[]\n"

@@ -145,9 +145,9 @@ def _every_check(folder):
     """One check of each kind; the property takes for granted that it is given an array of floats."""
     case = {"arguments": [[[1.0], [3.0]]], "keywords": {}, "expected": {"float64": [2.0]}}
     kinds = {"all": {"name": "Found", "why": "", "cases": [case]}}
-    (folder / "mean_row.cases.json").write_text(json.dumps({"kinds": kinds}))
+    (folder / "cases.json").write_text(json.dumps({"kinds": kinds}))
     holds = Holds("Sums", lambda f: None if float(f([[1.0], [3.0]]).sum()) == 2.0 else "no", why="")
-    checks = (*EXERCISE.checks, holds, FromDomain(), *found_cases(str(folder / "mean_row.py")))
+    checks = (*EXERCISE.checks, holds, FromDomain(), *found_cases(folder))
     return replace(
         EXERCISE, checks=checks, domain=Domain({"rows": Real("N T", (-1, 1))}, {"N": (1, 3), "T": (1, 3)})
     )

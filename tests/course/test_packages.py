@@ -4,7 +4,7 @@ import json
 
 import pytest
 from own_package import begun, grpo_ref, installed, note, python
-from student import TOTAL
+from student import ROOT, TOTAL
 
 RIGHT = "import numpy as np\n\ndef doubled(values):\n    return 2 * np.asarray(values, float)\n"
 WRONG = RIGHT.replace("2 *", "0.5 *")
@@ -109,7 +109,7 @@ def test_a_class_is_graded_with_it(tmp_path, site, is_safe):
 def test_what_was_graded_is_graded_anew_when_the_package_changes(tmp_path, checkout):
     site = installed(checkout, tmp_path / "site")
     before, again = (of_a_class(tmp_path, site, is_safe=False)[-1] for _ in range(2))
-    problem = site / "my_course/exercises/growth/doubled.py"
+    problem = site / "my_course/exercises/growth/doubled/tests.py"
     problem.write_text(problem.read_text() + "\n# another version\n")
     assert before == again != of_a_class(tmp_path, site, is_safe=False)[-1]
 
@@ -120,8 +120,8 @@ def test_dev_proves_the_checkout_alone_without_installing_it(checkout, site):
     assert grpo_ref("dev", "build", "--root", checkout, at=at).returncode == 0
     attacked = grpo_ref("dev", "attack", "--root", checkout, "--draws", "60", at=at)
     assert attacked.returncode == 0, attacked.stderr
-    assert (checkout / "my_course/exercises/growth/doubled.cases.json").is_file()
-    assert (checkout / "tests/course/attack/left/growth/doubled.json").is_file()
+    assert (checkout / "my_course/exercises/growth/doubled/cases.json").is_file()
+    assert (checkout / "my_course/exercises/growth/doubled/left.json").is_file()
     proof, again = (grpo_ref("dev", "check", "--root", checkout, at=at, site=path) for path in (None, site))
     assert proof.stdout == again.stdout
     assert "\n1 exercises, " in proof.stdout
@@ -140,11 +140,12 @@ def test_packages_follow_in_the_order_of_their_names(tmp_path, site, checkout):
     ]
 
 
-CONTENTS = """
+PACKAGE = """
 from pathlib import Path
-from grpo_ref.course.source import Exercise, Source
-COURSE = Source("broken", Path(__file__).parent, {chapters}, {exercises})
+from grpo_ref.course.source import Source
+COURSE = Source("broken", Path(__file__).parent)
 """
+CONTENTS = '[{chapter}]\ntitle = "Own"\nexercises = [{exercises}]\n'
 BROKEN = {
     "a fault in its text": ("1 +", "SyntaxError: invalid syntax"),
     "an import that fails": ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
@@ -152,28 +153,34 @@ BROKEN = {
     "it names nothing": ("", "has no attribute 'COURSE'"),
     "it names something else": ("COURSE = 1", "TypeError: expected a Source, got int"),
     "a chapter of ours": (
-        CONTENTS.format(chapters={"kl": "KL"}, exercises=()),
+        CONTENTS.format(chapter="kl", exercises=""),
         "has the chapter 'kl', and so has 'grpo_ref.course': rename it",
     ),
     "an exercise of ours in a chapter of its own": (
-        CONTENTS.format(chapters={"own": "Own"}, exercises='[Exercise("own/k3", "easy", 1)]'),
+        CONTENTS.format(chapter="own", exercises='"k3"'),
         "has the exercise 'k3', and so has 'grpo_ref.course'",
     ),
-    "a chapter that it does not have": (
-        CONTENTS.format(chapters={}, exercises='[Exercise("kl/new", "easy", 1)]'),
-        "ValueError: expected CHAPTER/NAME with one of its chapters (none), got 'kl/new'",
+    "no name of an exercise": (
+        CONTENTS.format(chapter="own", exercises='"a b"'),
+        "expected names of small letters, digits and underscores, got 'a b'",
     ),
 }
 
 
 @pytest.fixture
 def broken(tmp_path):
-    """Install a package with this table of contents."""
+    """Install a package with this module, or with this table of contents."""
 
     def install(text):
-        (tmp_path / "site" / "broken").mkdir(parents=True)
-        (tmp_path / "site" / "broken" / "contents.py").write_text(text)
-        note(tmp_path / "site", "broken", {"broken": "broken.contents:COURSE"})
+        folder = tmp_path / "site" / "broken"
+        (folder / "exercises/own/k3").mkdir(parents=True)
+        is_contents = text.startswith("[")
+        (folder / "__init__.py").write_text(PACKAGE if is_contents else text)
+        if is_contents:
+            (folder / "exercises/contents.toml").write_text(text)
+            statement = ROOT / "grpo_ref/course/exercises/kl/k3/statement.md"
+            (folder / "exercises/own/k3/statement.md").write_text(statement.read_text())
+        note(tmp_path / "site", "broken", {"broken": "broken:COURSE"})
         return tmp_path / "site"
 
     return install
@@ -206,7 +213,7 @@ def test_pytest_tells_of_a_broken_package_too(tmp_path, broken):
 
 def test_an_exercise_that_cannot_be_imported_is_told_by_its_package(tmp_path, checkout):
     site = installed(checkout, tmp_path / "site")
-    (site / "my_course/exercises/growth/doubled.py").write_text("import nowhere\n")
+    (site / "my_course/exercises/growth/doubled/tests.py").write_text("import nowhere\n")
     result = grpo_ref("init", at=tmp_path, site=site)
     assert result.returncode == 1
     assert "Error: the package of exercises 'my_course' has a fault" in result.stderr

@@ -97,7 +97,7 @@ def test_pytest_shows_what_a_test_printed_also_if_it_passed(folder):
 def test_pytest_in_process_is_not_official(folder):
     text = (ROOT / "solutions/01_probabilities/03_entropy.py").read_text()
     (folder / "01_probabilities/03_entropy.py").write_text(
-        text.replace("    # solution", "    print('here')")
+        text.replace("    probs =", "    print('here')\n    probs =")
     )
     result = pytest_in(".", "exercises/01_probabilities", "--in-process", "-s")
     assert result.returncode == 0

@@ -1,4 +1,4 @@
-"""A source of exercises: its table of contents is checked when it is made, and says where its files are."""
+"""A source of exercises: its table of contents is checked when it is read, and says where its files are."""
 
 from pathlib import Path
 
@@ -7,31 +7,92 @@ import pytest
 from grpo_ref.course.contents import OURS
 from grpo_ref.course.source import Exercise, Source
 
+STATEMENT = """---
+title: Twice
+function: doubled(values)
+difficulty: easy
+points: 2
+source: none
+---
 
-def source(*exercises, package="course"):
-    return Source(package, Path("/checkout") / package.replace(".", "/"), {"growth": "Growth"}, exercises)
+Why.
+
+## Your task
+
+{inputs}
+
+## Examples
+
+## Hints
+
+1. A question.
+2. The tool,
+   on two lines.
+3. The line.
+"""
+GROWTH = '[growth]\ntitle = "Growth"\nexercises = ["doubled"]\n'
 
 
-WRONG = {
-    "no chapter": (Exercise("doubled", "easy", 1), r"\(growth\), got 'doubled'"),
-    "another chapter": (Exercise("kl/doubled", "easy", 1), r"\(growth\), got 'kl/doubled'"),
-    "no name of a function": (Exercise("growth/2nd", "easy", 1), "got 'growth/2nd'"),
-    "an unknown difficulty": (Exercise("growth/doubled", "simple", 1), "got 'simple' and 1"),
-    "half points": (Exercise("growth/doubled", "easy", 0.5), "got 'easy' and 0.5"),
-    "no points": (Exercise("growth/doubled", "easy", 0), "got 'easy' and 0"),
+def source(folder, contents=GROWTH, statement=STATEMENT):
+    """A package with one exercise."""
+    place = folder / "course/exercises/growth/doubled"
+    place.mkdir(parents=True)
+    (place / "statement.md").write_text(statement)
+    (place.parents[1] / "contents.toml").write_text(contents)
+    return Source("course", folder / "course")
+
+
+def test_the_table_of_contents_is_read_with_the_statements(tmp_path):
+    read = source(tmp_path)
+    assert (read.chapters, read.notebooks) == ({"growth": "Growth"}, {})
+    assert read.exercises == (Exercise("growth/doubled", "easy", 2),)
+    statement = read.statement("growth/doubled")
+    assert (statement.function, statement.title) == ("doubled", "Twice")
+    assert statement.hints == ("A question.", "The tool, on two lines.", "The line.")
+    assert statement.text.startswith("Why.")
+
+
+WRONG_CONTENTS = {
+    "no title": ('[growth]\nexercises = ["doubled"]\n', "a title and a list of exercises in .growth."),
+    "no list": ('[growth]\ntitle = "Growth"\n', "a title and a list of exercises in .growth."),
+    "no name of a function": (GROWTH.replace("doubled", "2nd"), "got '2nd'"),
 }
 
 
-@pytest.mark.parametrize(("exercise", "message"), WRONG.values(), ids=WRONG)
-def test_a_line_that_says_something_else_is_refused(exercise, message):
+@pytest.mark.parametrize(("contents", "message"), WRONG_CONTENTS.values(), ids=WRONG_CONTENTS)
+def test_a_table_of_contents_that_says_something_else_is_refused(tmp_path, contents, message):
     with pytest.raises(ValueError, match=message):
-        source(exercise)
+        source(tmp_path, contents).exercises
+
+
+WRONG = {
+    "no head": ("---\n", "", "expected key: value lines"),
+    "no hints": ("## Hints", "## Help", "expected key: value lines"),
+    "two hints": ("3. The line.\n", "", "expected 3 hints, got 2"),
+    "an unknown difficulty": ("easy", "simple", "got 'simple' and '2'"),
+    "half points": ("points: 2", "points: 0.5", "got 'easy' and '0.5'"),
+    "no points": ("points: 2", "points: 0", "got 'easy' and '0'"),
+    "no title": ("title: Twice\n", "", "title is missing"),
+    "an unknown key": ("title:", "titel: x\ntitle:", "unknown key 'titel'"),
+    "a picture without a description": ("Why.", "{picture}", "belong together"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG.values(), ids=WRONG)
+def test_a_statement_of_another_form_is_refused(tmp_path, old, new, message):
+    with pytest.raises(ValueError, match=message):
+        source(tmp_path, statement=STATEMENT.replace(old, new, 1)).exercises
 
 
 @pytest.mark.parametrize("package", ["course", "of.a.course"])
 def test_the_checkout_is_around_the_package(package):
-    assert source(package=package).checkout == Path("/checkout")
-    assert source(package=package).checkout / source(package=package).path == source(package=package).folder
+    read = Source(package, Path("/checkout") / package.replace(".", "/"))
+    assert read.checkout == Path("/checkout")
+    assert read.checkout / read.path == read.folder
+
+
+def test_a_package_without_a_table_of_contents_has_no_exercises(tmp_path):
+    assert Source("course", tmp_path).exercises == ()
 
 
 def test_ours_is_a_source_like_any_other():

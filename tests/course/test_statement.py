@@ -1,29 +1,76 @@
 """Exercises as text: whole statements, and starters cut out of model answers."""
 
+import ast
+import doctest
+
+import numpy as np
 import pytest
 from little_exercise import EXERCISE
 
-from grpo_ref.course.contents import HINTS
 from grpo_ref.course.exercises import PROBLEMS
+from grpo_ref.course.grading.judge import agree
+from grpo_ref.course.grading.problem import Case
 from grpo_ref.course.grading.statement import starter, statement
+from grpo_ref.course.layout import model_answer
 
 EACH = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+MOST_WORDS = 265
+"""Before the first example, without the table of the inputs."""
 
 
 @EACH
 def test_the_statement_is_whole(problem):
     text = statement(problem)
-    for part in ("Background", "Problem", "Input", "Output", "Source"):
-        assert f"## {part}\n" in text
+    headings = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
+    assert [each for each in headings if each != "When it is solved"] == ["Your task", "Examples", "See also"]
+    assert len(problem.text.split(">>>")[0].split()) <= MOST_WORDS
+    assert "{inputs}" in problem.text
     assert max(map(len, text.splitlines())) <= 110
-    assert len(problem.hints) == HINTS
-    assert all(mutant.tell for mutant in problem.mutants)
+    assert all(mutant.tell.endswith(".") for mutant in problem.mutants)
     assert len({check.name for check in problem.checks}) == len(problem.checks)
+
+
+@EACH
+def test_the_function_has_the_signature_of_the_model_answer(problem):
+    functions = {
+        node.name: ast.unparse(node.args)
+        for node in ast.parse(model_answer(problem.id)).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    name, _, arguments = problem.signature.rstrip(")").partition("(")
+    assert arguments == functions[name]
+
+
+@EACH
+def test_the_examples_are_the_shown_cases(problem):
+    """They have the same arguments and, to six digits, the same values, in the same order."""
+    examples = doctest.DocTestParser().get_examples(problem.text)
+    shown = [check for check in problem.checks if isinstance(check, Case) and check.shown]
+    assert len(examples) == len(shown) > 0
+    for example, case in zip(examples, shown, strict=True):
+        call = ast.parse(example.source.strip(), mode="eval").body
+        assert call.func.id == problem.function
+        arguments = [ast.literal_eval(each) for each in call.args]
+        keywords = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
+        assert len(arguments) == len(case.arguments)
+        assert all(map(same, arguments, case.arguments)), case.name
+        assert keywords.keys() == case.keywords.keys()
+        assert all(same(keywords[name], case.keywords[name]) for name in keywords)
+        assert agree(ast.literal_eval(example.want), case.expected, 1e-5), case.name
+
+
+def same(written, given):
+    """Compare an input of an example with that of a case; the example may have six digits."""
+    if isinstance(given, str) or given is None:
+        return written == given
+    if isinstance(given, dict):
+        return written.keys() == given.keys() and all(same(written[name], given[name]) for name in given)
+    return bool(np.allclose(written, np.asarray(given, dtype=float), rtol=1e-5, atol=1e-8))
 
 
 def test_prose_is_as_wide_as_is_asked_for():
     text = statement(PROBLEMS["advantages/centered"], width=60)
-    prose = [line for line in text.splitlines() if line[:4] not in ("    ", "Chec")]
+    prose = [line for line in text.splitlines() if not line.startswith(("    ", "Check", "|", "Easy"))]
     assert 50 < max(map(len, prose)) <= 60
     assert text.split() == statement(PROBLEMS["advantages/centered"]).split()
 
@@ -43,8 +90,9 @@ def mean_row(rows):
 
 def test_a_starter_is_the_statement_and_the_answer_without_its_solution():
     text = starter(EXERCISE, ANSWER)
-    assert text.startswith('"""Mean of the rows  (easy, 4 points)\n\n## Examples')
-    assert "mean_row([[1.0, 2.0], [3.0, 6.0]])\n    -> [2, 4]\n\n(1+3)/2 and (2+6)/2" in text
+    assert text.startswith('"""Mean of the rows\n\nEasy, 4 points. GRADING.md says how answers are graded.')
+    assert "## Your task\n\nWrite `mean_row(rows)`.\n\nReturn the mean." in text
+    assert "## Examples\n\n    >>> mean_row([[1, 2], [3, 6]])\n    [2, 4]\n" in text
     assert text.endswith('    """The mean."""\n    raise NotImplementedError("tests/mean_row")\n')
 
 

@@ -20,7 +20,9 @@ def _elements(name):
 
 def test_title_and_command_are_left_out():
     text = statement_html(PROBLEMS["kl/k3"])
-    assert text.startswith("<h2>Background</h2>")
+    assert text.startswith("<p>")
+    assert "<h2>Your task</h2>" in text
+    assert "GRADING.md" not in text
     assert "Check me" not in text
 
 
@@ -30,13 +32,14 @@ def test_a_formula_is_typeset_and_an_example_is_not():
     assert "".join(parts.find("div").itertext()) == "v=log\u00a0πθ−log\u00a0πref, k3=e−v−1+v".replace(
         "\u00a0", ""
     )
-    assert [part.text for part in parts.iter("pre")] == ["k3([-0.693147], [-1.38629])\n-> [0.193147]"]
+    assert all(part.text.startswith(">>> k3(") for part in parts.iter("pre"))
+    assert len(list(parts.iter("pre"))) > 1
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_what_is_shown_as_code_is_an_example(name):
     shown = [part.text for part in _elements(name).iter("pre")]
-    assert name in WORDS or all("\n-> " in text for text in shown)
+    assert name in WORDS or all(text.startswith(">>> ") for text in shown)
 
 
 def test_a_formula_in_a_list_is_typeset_too():
@@ -51,7 +54,8 @@ def test_no_letter_is_lost(name):
 
 def _plain(text):
     """A statement without its first and last line, its signs of Markdown, and powers of ten."""
-    return re.sub(r"(?m)^## ", "", text.split("\n", 1)[1].rpartition("\nCheck me")[0]).replace("1e-", "1")
+    text = text.split("\n\n", 2)[2].rpartition("\nCheck me")[0]
+    return re.sub(r"(?m)^## |The picture is in \w+\.svg\.", "", text).replace("1e-", "1")
 
 
 def _letters(text):

@@ -457,7 +457,7 @@ SLIPS: tuple[tuple[str, str, str, tuple[Rewrite, ...]], ...] = (
     (
         "no maximum subtracted",
         "unstable",
-        "Does not subtract the largest number of each row before the exponential, which can overflow or become 0.",
+        "Does not subtract the largest number of each row before the exponential, which can overflow.",
         (pattern("A - A.max(-1, keepdims=True)", "A", "A - A.max()", "A - A.mean(-1, keepdims=True)"),),
     ),
     (

@@ -100,7 +100,7 @@ def _begun_package(package: str, root: Path) -> dict[Path, str]:
     """Return the files that make a folder a package."""
     return {
         root / "pyproject.toml": _filled("pyproject.toml.txt", package=package),
-        root / package / "__init__.py": _filled("package.py.txt"),
+        root / package / "__init__.py": _filled("package.py.txt", package=package),
     }
 
 
@@ -110,7 +110,8 @@ def _listing(contents: Path, name: str, title: str) -> str:
     chapter, _, exercise = name.partition("/")
     listed = re.search(rf"(?ms)^\[{chapter}\]$.*?^exercises = \[(.*?)\]", text)
     if listed is None:
-        return f'{text}\n[{chapter}]\ntitle = {json.dumps(title, ensure_ascii=False)}\nexercises = ["{exercise}"]\n'.lstrip()
+        quoted = json.dumps(title, ensure_ascii=False)
+        return f'{text}\n[{chapter}]\ntitle = {quoted}\nexercises = ["{exercise}"]\n'.lstrip()
     names = [*re.findall(r'"(.*?)"', listed[1]), exercise]
     line = ", ".join(f'"{each}"' for each in names)
     if "\n" in listed[1]:

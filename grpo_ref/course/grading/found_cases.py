@@ -100,7 +100,7 @@ def found_cases(folder: Path) -> tuple[FoundCases, ...]:
 
 
 def compared_inputs(check: Check) -> list[Input]:
-    """Return the calls of a check on which an answer is compared with known mistakes: those with known values."""
+    """Return the calls of a check whose right values are stored. Known mistakes are compared on them."""
     if isinstance(check, FoundCases):
         return check.inputs
     return [Input(check.arguments, check.keywords, check.expected)] if isinstance(check, Case) else []

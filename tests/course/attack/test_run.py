@@ -16,12 +16,13 @@ from grpo_ref.course.grading.grade import grade
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """The problem's module lies in a folder of the test."""
-    path = tmp_path / "shares.py"
-    path.write_text("TEXT = 'on which verdicts depend'\n")
-    monkeypatch.setattr(run, "problem_file", lambda name: path)
-    monkeypatch.setattr(data_files, "problem_file", lambda name: path)
-    return path
+    """The exercise's folder is a folder of the test."""
+    folder = tmp_path / "shares"
+    folder.mkdir()
+    (folder / "tests.py").write_text("TEXT = 'on which verdicts depend'\n")
+    monkeypatch.setattr(run, "exercise_folder", lambda name: folder)
+    monkeypatch.setattr(data_files, "exercise_folder", lambda name: folder)
+    return folder
 
 
 def attacked(problem, styles, folder, shown=None):
@@ -38,8 +39,8 @@ def test_from_right_answers_to_hidden_cases(problem, styles, place, tmp_path):
     assert 5 <= len(outcome.cases) <= 60
     assert outcome.missed == 0
 
-    freeze(outcome, tmp_path)
-    problem.__dict__["checks"] = (*problem.checks, *found_cases(str(place)))
+    freeze(outcome)
+    problem.__dict__["checks"] = (*problem.checks, *found_cases(place))
     namespace = {}
     exec(styles["a loop"], namespace)
     assert grade(problem, problem.reference).status == grade(problem, namespace["shares"]).status == "passed"
@@ -62,12 +63,12 @@ def test_a_second_run_finds_everything_in_the_store(problem, styles, place, tmp_
 
 def test_reasons_that_somebody_wrote_are_kept(problem, styles, place, tmp_path):
     outcome = attacked(problem, styles, tmp_path)
-    freeze(outcome, tmp_path)
-    path = tmp_path / "tests" / "course" / "attack" / "left" / "toys" / "shares.json"
+    freeze(outcome)
+    path = place / "left.json"
     left = json.loads(path.read_text())
     left[0]["reason"] = "the same function"
     path.write_text(json.dumps(left))
-    freeze(outcome, tmp_path)
+    freeze(outcome)
     assert reasons_of(path)[left[0]["change"]] == "the same function"
 
 

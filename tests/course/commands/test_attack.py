@@ -5,6 +5,7 @@ import json
 from student import ROOT, run
 
 from grpo_ref.course.exercises import PROBLEMS
+from grpo_ref.course.layout import exercise_folder
 
 ATTACKED = [name for name, problem in PROBLEMS.items() if problem.domain is not None]
 
@@ -25,8 +26,8 @@ def test_a_sample_of_wrong_answers_passes_no_more_than_the_list_says():
 
 def test_every_wrong_answer_was_caught_or_is_listed():
     for name in ATTACKED:
-        path = ROOT / "grpo_ref" / "course" / "problems" / f"{name}.cases.json"
-        counts = json.loads(path.read_text())["counts"]
-        left = json.loads((ROOT / "tests" / "course" / "attack" / "left" / f"{name}.json").read_text())
+        folder = exercise_folder(name)
+        counts = json.loads((folder / "cases.json").read_text())["counts"]
+        left = json.loads((folder / "left.json").read_text())
         caught = sum(counts[key] for key in counts if key.startswith("caught"))
         assert counts["made"] == caught + len(left)

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from own_package import files_of, grpo_ref
@@ -27,22 +28,26 @@ def in_checkout(checkout, *arguments):
 
 
 def texts_of(folder):
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.py")}
+    paths = [path for kind in ("*.py", "*.md", "*.toml") for path in folder.rglob(kind)]
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in paths}
 
 
-def test_dev_new_writes_three_files_and_a_line(checkout):
+FILES = {"statement.md", "answer.py", "right.py", "tests.py", "wrong.py"}
+
+
+def test_dev_new_writes_a_folder_and_a_line(checkout):
     before = texts_of(checkout)
     assert run("dev", "new", "kl/doubled", "--root", checkout).exit_code == 0
     after = texts_of(checkout)
-    contents = "grpo_ref/course/contents.py"
-    assert set(after) - set(before) == {
-        "grpo_ref/course/exercises/kl/doubled.py",
-        "solutions/04_kl/08_doubled.py",
-        "tests/course/styles/kl/doubled.py",
-    }
+    contents = "grpo_ref/course/exercises/contents.toml"
+    folder = "grpo_ref/course/exercises/kl/doubled"
+    assert set(after) - set(before) == {f"{folder}/{name}" for name in (*FILES, "__init__.py")}
     assert [name for name in before if after[name] != before[name]] == [contents]
-    added = set(after[contents].splitlines()) - set(before[contents].splitlines())
-    assert added == {'    Exercise("kl/doubled", "easy", 1),'}
+    old, new = (tomllib.loads(texts[contents]) for texts in (before, after))
+    assert new["kl"]["exercises"] == [*old["kl"]["exercises"], "doubled"]
+    assert {name: chapter for name, chapter in new.items() if name != "kl"} == {
+        name: chapter for name, chapter in old.items() if name != "kl"
+    }
 
 
 def test_a_new_exercise_is_built_listed_and_graded_by_every_command(checkout):
@@ -73,11 +78,9 @@ def test_dev_new_begins_a_package_in_a_folder_of_its_own(tmp_path):
     assert files_of(tmp_path / "my-course") == {
         "pyproject.toml",
         "my_course/__init__.py",
-        "my_course/contents.py",
-        "my_course/chapters/growth.md",
-        "my_course/exercises/growth/doubled.py",
-        "solutions/growth/01_doubled.py",
-        "tests/course/styles/growth/doubled.py",
+        "my_course/exercises/contents.toml",
+        "my_course/exercises/growth/chapter.md",
+        *(f"my_course/exercises/growth/doubled/{name}" for name in FILES),
     }
 
 
@@ -87,9 +90,7 @@ def test_dev_new_goes_on_in_a_package(tmp_path):
     before = files_of(tmp_path / "my-course")
     told = grpo_ref("dev", "new", "growth/tripled", "--root", "my-course", at=tmp_path).stdout
     assert files_of(tmp_path / "my-course") - before == {
-        "my_course/exercises/growth/tripled.py",
-        "solutions/growth/02_tripled.py",
-        "tests/course/styles/growth/tripled.py",
+        f"my_course/exercises/growth/tripled/{name}" for name in FILES
     }
     assert "grpo-ref dev check growth/tripled --root my-course --table" in told
     grpo_ref("dev", "new", "decay/halved", "--chapter-title", 'The "end"', "--root", "my-course", at=tmp_path)

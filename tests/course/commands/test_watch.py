@@ -146,7 +146,7 @@ def test_the_statement_is_shown_at_a_key(terminal):
     screen = terminal("watch", "group_normalized")
     screen.wait_for("q: quit")
     screen.press("s")
-    shown = screen.wait_for("## Output")
+    shown = screen.wait_for("## Examples")
     assert PROBLEMS["advantages/group_normalized"].title in shown
     assert "Check me: grpo-ref grade advantages/group_normalized" in screen.wait_for("q: quit")
 

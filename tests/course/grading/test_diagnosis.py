@@ -129,11 +129,11 @@ def with_data(tmp_path):
         "formula": {"name": "Formula", "why": "", "cases": [listed([1.0], 3.0), listed([2.0], 4.0)]},
         "rows": {"name": "Rows", "why": "", "cases": [listed([7.0])]},
     }
-    (tmp_path / "scaled.cases.json").write_text(json.dumps({"kinds": kinds}))
-    cubed = [symbol_of([27.0]), symbol_of([128.0]), RIGHT]
+    (tmp_path / "cases.json").write_text(json.dumps({"kinds": kinds}))
+    cubed = [RIGHT, symbol_of([27.0]), symbol_of([128.0]), RIGHT]  # the author's case comes first
     data = {"sentences": ["Cubed."], "mistakes": [[0, "".join(cubed)]]}
-    (tmp_path / "scaled.mistakes.json").write_text(json.dumps(data))
-    checks = found_cases(str(tmp_path / "scaled.py"))
+    (tmp_path / "mistakes.json").write_text(json.dumps(data))
+    checks = found_cases(tmp_path)
     assert all(isinstance(check, FoundCases) for check in checks)
     return replace(PROBLEM, checks=(*PROBLEM.checks[:1], *checks), mutants=())
 

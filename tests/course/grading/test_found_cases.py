@@ -67,14 +67,14 @@ def halves(x, by=2):
 @pytest.fixture
 def problem(tmp_path):
     """An exercise with one check of its author and one of found cases."""
-    (tmp_path / "halves.cases.json").write_text(json.dumps(FILE))
+    (tmp_path / "cases.json").write_text(json.dumps(FILE))
     own = Case("One", ([2.0],), np.array([1.0]), why="half of two")
-    checks = (own, *found_cases(str(tmp_path / "halves.py")))
-    return Problem("a/halves", "Halves", "halves", halves, checks, (), (), "", "", "", "", "")
+    checks = (own, *found_cases(tmp_path))
+    return Problem("a/halves", "Halves", "halves", halves, checks, ())
 
 
 def test_without_a_file_there_are_no_checks(tmp_path):
-    assert found_cases(str(tmp_path / "nothing.py")) == ()
+    assert found_cases(tmp_path) == ()
 
 
 def test_the_file_makes_one_check_of_each_kind(problem):

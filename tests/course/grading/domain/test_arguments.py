@@ -175,18 +175,13 @@ def test_choices_and_made_values_are_as_declared():
 
 
 SENTENCES = {
-    Real(
-        "T", (0, 1), padding="mask", holds=("zeros", "NaN")
-    ): "from 0 to 1; where mask is 0 it may hold zeros or NaN",
-    Mask("T"): "numbers or truth values; the zeros may stand anywhere, and a row may be all zeros",
-    Mask("T", gaps=False, empty_rows=False): (
-        "numbers or truth values; the zeros of a row are its last, and every row has a one"
-    ),
-    Scalar(
-        0.2, (0, 1), refused=(-1, 2)
-    ): "from 0 to 1; 0.2 if left out; -1 or 2 must be refused with a ValueError",
-    Whole((0, "V - 1")): "whole, from 0 to V - 1",
-    Choice(("a", "b"), default="a"): "'a' or 'b'; 'a' if left out",
+    Real("T", (0, 1), padding="mask", holds=("zeros", "NaN")): "0 to 1",
+    Real("T", (-1e4, 0.25)): "−1e4 to 0.25",
+    Mask("T"): "0 or 1",
+    Scalar(0.2, (1e-8, 1000), refused=(-1, 2)): "1e-8 to 1000",
+    Whole((0, "V - 1")): "integer, 0 to V - 1",
+    Whole((0, "V - 1"), axes="N T"): "integers, 0 to V - 1",
+    Choice(("a", "b"), default="a"): "'a' or 'b'",
 }
 
 

@@ -64,7 +64,7 @@ def test_rules_hold():
         rules=(Rule("low is at most high.", lambda values: values["low"] <= values["high"]),),
     )
     assert all(domain.plain(draw)["low"] <= domain.plain(draw)["high"] for draw in domain.draws(0, 100))
-    assert domain.constraints == "low is at most high."
+    assert domain.notes == ["low is at most high."]
 
 
 def test_rules_that_nothing_satisfies_are_an_error():
@@ -80,18 +80,25 @@ def test_equal_seeds_give_equal_draws_and_others_do_not():
 
 def test_the_statement_is_told_what_is_allowed():
     assert DOMAIN.inputs.splitlines() == [
-        "values: one per token; shape (N, T); from -10 to 10; where mask is 0 it may hold zeros, ordinary"
-        " numbers, huge numbers, NaN or infinities.",
-        "mask: 1 on tokens, 0 on padding; shape (N, T); numbers or truth values; the zeros may stand"
-        " anywhere, and a row may be all zeros.",
-        "clip: from 0 to 1; 0.25 if left out; -1 must be refused with a ValueError.",
-        "bound: shape (N, T); from 0 to 5.",
+        "| argument | meaning                  | shape  | values    |",
+        "| -------- | ------------------------ | ------ | --------- |",
+        "| `values` | one per token            | (N, T) | −10 to 10 |",
+        "| `mask`   | 1 on tokens, 0 elsewhere | (N, T) | 0 or 1    |",
+        "| `clip`   |                          | number | 0 to 1    |",
+        "| `bound`  |                          | (N, T) | 0 to 5    |",
+        "",
+        "* `values` may hold anything where `mask` is 0, also NaN or infinity.",
+        "* `mask`: zeros may be anywhere, and a row may be all zeros.",
+        "* T may be 0.",
+        "* N is at least 1.",
+        "* Raise a ValueError for each of these inputs: `clip` is -1; values and mask of different shapes.",
     ]
-    assert (
-        DOMAIN.constraints == "T may be 0.\nN is at least 1.\n"
-        "Every number in values and bound is 0 or at least 1e-15 in size.\n"
-        "What must be refused with a ValueError: values and mask of different shapes."
-    )
+
+
+def test_a_table_that_is_too_wide_becomes_a_list():
+    domain = Domain({"x": Scalar(0, (0, 1), meaning="a long story " * 9)})
+    assert domain.inputs.startswith("* `x`: a long story")
+    assert domain.inputs.endswith("; number; 0 to 1.")
 
 
 WRONG = {
