@@ -1,9 +1,9 @@
-"""Model answer: two estimates from one token."""
+"""Model answer: two estimates of the KL, k1 and k2."""
 
 import numpy as np
 
 
 def k1_and_k2(log_probs, ref_log_probs):
-    """The log-ratio to the reference, and half its square."""
+    """Return the log-ratio of policy and reference, and half its square, for every token."""
     v = np.asarray(log_probs, dtype=float) - np.asarray(ref_log_probs, dtype=float)
     return v, v**2 / 2
