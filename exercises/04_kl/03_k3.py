@@ -1,55 +1,82 @@
-"""A KL from one token
+"""The k3 estimate of the KL
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-A trainer wants to know how far the policy πθ has moved from the frozen reference πref, which the KL
-measures, but it sees only the sampled token with its two log-probabilities. The log-ratio of the
-two is right on average and negative for every other token or so; its half square is never negative
-and not right on average. Schulman's third estimate has both virtues. To the log-ratio it adds
-πref/πθ - 1, which is 0 on average over tokens drawn from the policy and takes most of the swings
-away. It is the penalty of the GRPO paper.
+The KL says how far the policy πθ has moved from the frozen reference πref. A trainer estimates the
+KL from the sampled token and its log-probability under both models. The log-ratio, k1, is right on
+average, but it is negative for every token that the policy finds less likely than the reference
+does. Half its square, k2, is never negative, but biased.
+
+Schulman's third estimate has both advantages. It adds πref/πθ - 1 to the log-ratio. On average over
+the policy's own tokens this term is 0, and it removes most of the noise while the two models are
+close. The GRPO paper uses k3 as its penalty.
 
 ## Your task
 
 Write `k3(log_probs, ref_log_probs)`.
 
-Write `k3(log_probs, ref_log_probs)`, one estimate per token:
+Return one estimate per token:
 
     v = log πθ - log πref,    k3 = e⁻ᵛ - 1 + v
 
-πθ is the probability of the sampled token under the policy, πref that under the reference; the
-inputs are their logarithms. Nothing is averaged or clipped.
+πθ is the probability of the sampled token under the policy, and πref is its probability under the
+reference. The inputs are the logarithms of these probabilities. Return every estimate as it is,
+without averages and without limits.
 
-For nearly equal policies v is small and k3 is about v²/2, far smaller still. There e⁻ᵛ is a number
-near 1, and rounding it costs most of the digits that are left after 1 is taken off. Your answer has
-to keep them: at v = 1e-5 the value 5e-11 must be right to nine digits.
+If the models are nearly equal, e⁻ᵛ is close to 1, and k3 is about v²/2, which is far smaller. Then
+the subtraction of 1 loses digits. In some tests every v of the call is near 1e-5 in absolute value,
+and the values must be right to nine digits.
 
-* `log_probs`: log πθ of each sampled token, in nats; number, (T,), (N, T) or (B, N, T); −1000 to 0.
-* `ref_log_probs`: log πref of the same tokens; number, (T,), (N, T) or (B, N, T); −1000 to 0.
+| argument        | meaning                       | shape                             | values     |
+| --------------- | ----------------------------- | --------------------------------- | ---------- |
+| `log_probs`     | log πθ of each token, in nats | number, (T,), (N, T) or (B, N, T) | −1000 to 0 |
+| `ref_log_probs` | log πref of the same tokens   | number, (T,), (N, T) or (B, N, T) | −1000 to 0 |
 
 * `log_probs` and `ref_log_probs` have the same shape.
 * B, N and T are at least 1.
-* log_probs - ref_log_probs is 0, or at least 1e-5 in size.
-* log_probs - ref_log_probs is at most 700 in size, so that e⁻ᵛ does not overflow.
+* `log_probs - ref_log_probs` is 0, or at least 1e-5 in absolute value.
+* `log_probs - ref_log_probs` is at most 700 in absolute value, so e⁻ᵛ does not overflow.
 
-An array of the shape of the inputs, in nats; a number for numbers. No value is negative.
+Return an array of the shape of the inputs, or a number if the inputs are numbers. The unit is the
+nat.
 
 ## Examples
 
-    >>> k3([-0.693147], [-1.38629])
+**Twice as likely as under the reference.** The probabilities are 0.5 and 0.25.
+
+    >>> k3([-0.6931472], [-1.3862944])
     [0.193147]
 
-v = log 0.5 - log 0.25 = log 2, so e⁻ᵛ = 1/2 and k3 = 1/2 - 1 + log 2 = 0.193.
+v = log 0.5 - log 0.25 = log 2, so e⁻ᵛ = 1/2 and k3 = 1/2 - 1 + log 2.
+
+**Four tokens in two rows.** v is 2, -3, 0 and 0.5.
+
+    >>> k3([[-1.0, -4.0], [-2.0, -0.5]], [[-3.0, -1.0], [-2.0, -1.0]])
+    [[1.13534, 16.0855], [0, 0.106531]]
+
+Second token: e³ - 1 - 3 = 16.0855. A token that has become much less likely than under the
+reference has a large k3. Where both models agree, k3 is 0.
+
+**Nearly equal models.** v = 1e-5.
+
+    >>> k3([0.0], [-1e-5])
+    [4.99998333e-11]
+
+The series of e⁻ᵛ gives v²/2 - v³/6 = 5e-11 - 1.6667e-16. Here `np.exp(-v) - 1 + v` has only six
+correct digits.
 
 ## When it is solved
 
-TRL computes it as it stands here. verl and RLinf limit v to ±20 and the value to ±10, Open Instruct
-limits v to ±40.
+TRL uses k3 without limits. verl and RLinf limit v to 20 and the value to 10, both in absolute
+value. Open Instruct limits v to 40 in absolute value. Next: the slope of k3, which is what training
+follows.
 
 ## See also
 
-* Source: Schulman 2020, Approximating KL divergence, k3; DeepSeekMath, eq. 4 (arXiv:2402.03300).
-* `grpo_ref.k3` is the same function in this package. Look at it when you are done.
+* Source: Schulman 2020, Approximating KL divergence, k3; Shao et al. 2024, DeepSeekMath, eq. 4
+  (arXiv:2402.03300).
+* `grpo_ref.penalties.k3` is the same function in this package. Look at it when you are done.
+* Step 8 of the derivation, kl in the loss, explains the formula.
 * The notebook 06_kl_and_reward_hacking.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade kl/k3
@@ -59,5 +86,5 @@ import numpy as np
 
 
 def k3(log_probs, ref_log_probs):
-    """Schulman's unbiased, never negative estimate, one per token."""
+    """Return Schulman's estimate k3 for every token. It is unbiased and never negative."""
     raise NotImplementedError("kl/k3")
