@@ -25,33 +25,55 @@ def _is_the_derivative(f):
         return np.expm1(ref - z) + z - ref
 
     numerical = (value(x + 1e-6) - value(x - 1e-6)) / 2e-6
-    return (
-        None if np.allclose(f(x, ref), numerical, atol=1e-7) else "it differs from a central difference of k3"
-    )
+    same = np.allclose(f(x, ref), numerical, atol=1e-7)
+    return None if same else "the value differs from a numerical derivative of k3"
 
 
 CHECKS = (
     Case(
-        "Twice as likely as in the reference",
+        "Twice as likely as under the reference",
         (np.log([0.5]), np.log([0.25])),
         np.array([0.5]),
-        why="v = log 2. The derivative turns out to be 1 - e⁻ᵛ, here 1 - 1/2: the token is pushed down.",
+        why="Raise log πθ by 0.01: k3 grows from 0.193147 to 0.198172, so the quotient is 0.5025.",
         shown=True,
     ),
-    Case("Half as likely", (np.log([0.25]), np.log([0.5])), np.array([-1.0]), why="1 - 2"),
-    Case("Equal policies", (np.log([0.3]), np.log([0.3])), np.zeros(1), why="the minimum of k3"),
     Case(
-        "Nearly equal policies",
-        (np.zeros(1), np.array([-1e-9])),
-        np.array([1e-9 - 5e-19]),
-        why="v - v²/2",
+        "Half as likely",
+        (np.log([0.25]), np.log([0.5])),
+        np.array([-1.0]),
+        why="Raise log πθ by 0.01: k3 falls from 0.306853 to 0.296953, so the quotient is -0.99.",
+        shown=True,
     ),
     Case(
-        "A little apart",
+        "Four tokens in two rows",
+        ([[-1.0, -4.0], [-2.0, -0.5]], [[-3.0, -1.0], [-2.0, -1.0]]),
+        np.array([[1.0 - np.exp(-2.0), 1.0 - np.exp(3.0)], [0.0, 1.0 - np.exp(-0.5)]]),
+        why="v is 2, -3, 0 and 0.5. The slope is 0 where both models agree: this is the minimum of k3.",
+        shown=True,
+    ),
+    Case(
+        "Nearly equal models",
+        ([0.0], [-1e-9]),
+        np.array([1e-9 - 5e-19]),
+        why="v = 1e-9, and the slope is v - v²/2. A nearly equal value is wrong: it has lost digits.",
+        shown=True,
+    ),
+    Case(
+        "Equal models",
+        (np.log([0.3]), np.log([0.3])),
+        np.zeros(1),
+        why="v = 0 is the minimum of k3, so the slope is 0.",
+    ),
+    Case(
+        "Models a little apart",
         ([0.0], [-0.008]),
         np.array([0.008 - 0.008**2 / 2 + 0.008**3 / 6 - 0.008**4 / 24 + 0.008**5 / 120]),
-        why="v = 0.008, five terms of the series: two are not enough for nine digits",
+        why="v = 0.008, with five terms of the series. Two terms are not enough for nine digits.",
     ),
-    Holds("It is the derivative of k3", _is_the_derivative, why="checked by central differences"),
+    Holds(
+        "It is the derivative of k3",
+        _is_the_derivative,
+        why="The value is compared with a central difference of k3.",
+    ),
     Unchanged((np.log([0.5, 0.25]), np.log([0.25, 0.5]))),
 )
