@@ -13,6 +13,15 @@ from grpo_ref.course.grading.domain.distributions import (
     SOME_TINY,
 )
 
+
+def _rows_sum_to_1(values):
+    return all((abs(np.sum(values[name], -1) - 1.0) <= 1e-12).all() for name in ("probs", "ref_probs"))
+
+
+def _reference_is_positive(values):
+    return not ((np.asarray(values["ref_probs"]) == 0) & (np.asarray(values["probs"]) > 0)).any()
+
+
 DOMAIN = Domain(
     {
         "probs": Real(
@@ -20,7 +29,7 @@ DOMAIN = Domain(
             (0, 1),
             rows=DISTRIBUTIONS,
             least=LEAST_PROBABILITY,
-            meaning="π, the policy's probabilities, the V tokens of the vocabulary last; each row sums to 1",
+            meaning="π, the probabilities of the policy",
         ),
         "ref_probs": Real(
             "V|N V|B N V",
@@ -29,18 +38,14 @@ DOMAIN = Domain(
             near="probs",
             least=LEAST_PROBABILITY,
             rows=(PROPORTIONAL, SOME_TINY, QUARTERS, ALIKE_THEN_ZEROS),
-            meaning="πref, the reference's; each row sums to 1",
+            meaning="πref, those of the reference",
         ),
     },
     sizes={"B": (1, 2), "N": (1, 3), "V": (1, 5)},
     large={"V": 80, "N": 30},
     rules=(
-        Rule(
-            "Where ref_probs is 0, probs is 0 too, and the token adds 0.",
-            lambda values: (
-                not ((np.asarray(values["ref_probs"]) == 0) & (np.asarray(values["probs"]) > 0)).any()
-            ),
-        ),
+        Rule("Each row of `probs` and of `ref_probs` sums to 1, up to rounding.", _rows_sum_to_1),
+        Rule("Where `ref_probs` is 0, `probs` is 0 too.", _reference_is_positive),
     ),
 )
 
@@ -52,32 +57,42 @@ def reference(probs, ref_probs):
         ).value
 
 
-P, Q = np.array([[0.5, 0.5, 0.0]]), np.array([[0.75, 0.25, 0.0]])
-
-HALVES = np.log(2.0) - np.log(3.0) / 2
-
 CHECKS = (
     Case(
-        "A fair coin against 3:1",
+        "A fair coin against 3 : 1",
         ([[0.5, 0.5]], [[0.75, 0.25]]),
-        np.array([HALVES]),
-        why="The quotients are 1/2 : 3/4 = 2/3 and 1/2 : 1/4 = 2, so it is 1/2 log(2/3) + 1/2 log 2 = log 2 - (log 3)/2.",
+        np.array([np.log(2.0) - np.log(3.0) / 2]),
+        why="The quotients are 2/3 and 2, so the KL is 1/2 log(2/3) + 1/2 log 2 = log 2 - (log 3)/2.",
         shown=True,
     ),
-    Case("Equal policies", (np.full((2, 4), 0.25), np.full((2, 4), 0.25)), np.zeros(2), why="log 1 = 0"),
-    Case("A banned token", (P, Q), np.array([HALVES]), why="0 log(0/0) counts nothing"),
     Case(
-        "A token given up",
-        ([[1.0, 0.0]], [[0.5, 0.5]]),
-        np.log([2.0]),
-        why="0 log 0 counts nothing; log 2 is left",
+        "Two rows, and tokens with probability 0",
+        ([[1.0, 0.0, 0.0], [0.25, 0.25, 0.5]], [[0.5, 0.5, 0.0], [0.25, 0.5, 0.25]]),
+        np.array([np.log(2.0), np.log(2.0) / 4]),
+        why="First row: log 2, and tokens with probability 0 add 0. Second row: (0 - log 2)/4 + (log 2)/2.",
+        shown=True,
+    ),
+    Case(
+        "The order matters",
+        ([0.75, 0.25], [0.5, 0.5]),
+        0.75 * np.log(1.5) + 0.25 * np.log(0.5),
+        why="3/4 log(3/2) + 1/4 log(1/2) = 0.130812. A single row gives a number.",
+        shown=True,
+    ),
+    Case(
+        "Equal models",
+        (np.full((2, 4), 0.25), np.full((2, 4), 0.25)),
+        np.zeros(2),
+        why="Every quotient is 1, and log 1 = 0.",
     ),
     Case(
         "A nearly impossible token counts",
         ([5e-13, 1 - 5e-13], [1e-4, 1 - 1e-4]),
         5e-13 * np.log(5e-9) + (1 - 5e-13) * (np.log1p(-5e-13) - np.log1p(-1e-4)),
-        why="5e-13 log(5e-9) is a ten-millionth of the whole, and nothing is added inside the logarithms",
+        why=(
+            "5e-13 log(5e-9) is a ten-millionth of the KL, which the tolerance notices. Add no small number to"
+            " the probabilities."
+        ),
     ),
-    Case("A single row", ([0.5, 0.5], [0.75, 0.25]), HALVES, why="one number for one row"),
-    Unchanged((P, Q)),
+    Unchanged((np.array([[0.5, 0.5, 0.0]]), np.array([[0.75, 0.25, 0.0]]))),
 )
