@@ -3,24 +3,32 @@
 import numpy as np
 
 from grpo_ref import penalties
-from grpo_ref.course.author import LEVELS, MIXED, OFFSET_ROWS, Case, Domain, Holds, Pattern, Real, Unchanged
+from grpo_ref.course.author import (
+    LEVELS,
+    MIXED,
+    OFFSET_ROWS,
+    Case,
+    Domain,
+    Holds,
+    Pattern,
+    Real,
+    Rule,
+    Unchanged,
+)
 from grpo_ref.learning.policies.table import log_softmax
 
+LOG_PROBABILITIES = Pattern(
+    "logarithms of probabilities",
+    lambda source, values: log_softmax(values),
+)
+FLATTER = Pattern(
+    "logarithms of nearly equal probabilities",
+    lambda source, values: log_softmax(values / 100.0),
+)
 
-def _log_probabilities(source, values):
-    """Convert the sampled numbers, as logits, to log-probabilities."""
-    return log_softmax(values)
-
-
-def _flatter(source, values):
-    """Convert a hundredth of the sampled numbers, as logits, to log-probabilities."""
-    return log_softmax(values / 100.0)
-
-
-LOG_PROBABILITIES = Pattern("logarithms of probabilities", _log_probabilities)
-
-FLATTER = Pattern("logarithms of nearly equal probabilities", _flatter)
-
+# The statement promises that no value depends on digits that cancel in vₐ - KL. The grader keeps the promise,
+# because it drops inputs on which right answers differ. So right.py needs answers that compute the formula as
+# it is printed, such as `centered_slopes`, and answers that do not, such as `pair_by_pair`.
 DOMAIN = Domain(
     {
         "logits": Real(
@@ -29,7 +37,7 @@ DOMAIN = Domain(
             usual=((-2, 2), (-5, 5), (-20, 20)),
             at=(800, -800),
             rows=(MIXED, LEVELS, OFFSET_ROWS),
-            meaning="of the V tokens in this state",
+            meaning="one logit per token of the state",
         ),
         "ref_log_probs": Real(
             "V",
@@ -38,11 +46,17 @@ DOMAIN = Domain(
             near="logits",
             rows=(LOG_PROBABILITIES, FLATTER),
             whole=False,
-            meaning="log πref in nats; the probabilities sum to 1",
+            meaning="log πref of the same tokens, in nats",
         ),
     },
     sizes={"V": (2, 5)},
     large={"V": 80},
+    rules=(
+        Rule(
+            "The probabilities of the reference sum to 1, up to rounding.",
+            lambda values: abs(np.exp(values["ref_log_probs"]).sum() - 1.0) <= 1e-12,
+        ),
+    ),
 )
 
 
@@ -62,18 +76,15 @@ def centered(weighted, probs):
     return weighted - probs * weighted.sum()
 
 
-def _k2_is_right(f):
-    got = f(np.array([0.3, -1.0, 0.5]), np.log(np.array([0.2, 0.5, 0.3])))
-    return (
-        None
-        if np.allclose(np.asarray(got["k2"]), np.asarray(got["kl"]), atol=1e-9)
-        else "k2's expected gradient should be that of the KL"
-    )
+def _k2_has_the_gradient_of_the_kl(f):
+    value = f(np.array([0.3, -1.0, 0.5]), np.log(np.array([0.2, 0.5, 0.3])))
+    same = np.allclose(np.asarray(value["k2"]), np.asarray(value["kl"]), atol=1e-9)
+    return None if same else "the expected gradient of k2 should be the gradient of the KL"
 
 
 CHECKS = (
     Case(
-        "A fair coin against 4 to 1",
+        "A fair coin against 4 : 1",
         ([0.0, 0.0], np.log([0.8, 0.2])),
         {
             "kl": np.array([-1.0, 1.0]) * np.log(2.0) / 2,
@@ -82,23 +93,40 @@ CHECKS = (
             "k3": np.array([-0.3, 0.3]),
         },
         why=(
-            "π = 1/2, 1/2, so v = log 5/8 and log 5/2. Their mean, the KL, is log 5/4: v - KL = -log 2 and log 2,"
-            " times π = 1/2 that is -0.347 and 0.347. k3' is 1 - 8/5 = -0.6 and 1 - 2/5 = 0.6 with mean 0."
+            "v = log(5/8), log(5/2), and KL = log(5/4). So v - KL = -log 2, log 2, and half of it is ∓0.346574."
+            " The slopes of k3 are -0.6 and 0.6."
         ),
         shown=True,
     ),
     Case(
-        "A token that the policy never draws",
-        ([0.0, -800.0], np.log([0.75, 0.25])),
-        {"kl": np.zeros(2), "k1": np.zeros(2), "k2": np.zeros(2), "k3": np.array([0.25, -0.25])},
-        why="π is 1 and 0, so k3 has π - πref, although e⁻ᵛ overflows at the second token",
+        "Three tokens",
+        (np.log([2.0, 1.0, 1.0]), np.log([0.25, 0.25, 0.5])),
+        {
+            "kl": np.log(2.0) * np.array([3 / 8, -1 / 16, -5 / 16]),
+            "k1": np.zeros(3),
+            "k2": np.log(2.0) * np.array([3 / 8, -1 / 16, -5 / 16]),
+            "k3": np.array([0.25, 0.0, -0.25]),
+        },
+        why="π = 1/2, 1/4, 1/4, v = log 2, 0, -log 2 and KL = (log 2)/4. The average is weighted by π.",
+        shown=True,
     ),
     Case(
-        "Equal policies",
+        "A token that the policy never samples",
+        ([0.0, -800.0], np.log([0.75, 0.25])),
+        {"kl": np.zeros(2), "k1": np.zeros(2), "k2": np.zeros(2), "k3": np.array([0.25, -0.25])},
+        why="π is 1 and e⁻⁸⁰⁰, so e⁻ᵛ overflows, but the exact product π e⁻ᵛ is 1/4.",
+        shown=True,
+    ),
+    Case(
+        "Equal models",
         ([0.0, 0.0], np.log([0.5, 0.5])),
         dict.fromkeys(("kl", "k1", "k2", "k3"), np.zeros(2)),
-        why="nothing pulls",
+        why="v is 0 for both tokens, so every gradient is 0.",
     ),
-    Holds("k2's is the true one", _k2_is_right, why="its slope v is the log-ratio in the KL's own gradient"),
+    Holds(
+        "k2 has the gradient of the KL",
+        _k2_has_the_gradient_of_the_kl,
+        why="The slope of k2 is v, and v is the log-ratio in the gradient of the KL.",
+    ),
     Unchanged((np.array([0.3, -1.0]), np.log([0.5, 0.5]))),
 )

@@ -7,10 +7,18 @@ from grpo_ref.course.exercises.kl.expected_gradient.tests import centered, refer
 from grpo_ref.learning.policies.table import log_softmax
 
 
-def _of(gradient=centered, **slopes):
+def _with(gradient=centered, **slopes):
+    """Return an answer with another formula for all gradients, or with other slopes of v.
+
+    Args:
+      gradient: function of the products π k' and of π.
+      slopes: slope as a function of v, by name of the estimate.
+    """
+
     def answer(logits, ref_log_probs):
-        lp, ref = log_softmax(np.asarray(logits, dtype=float)), np.asarray(ref_log_probs, dtype=float)
-        probs, v = np.exp(lp), lp - ref
+        log_probs = log_softmax(np.asarray(logits, dtype=float))
+        ref = np.asarray(ref_log_probs, dtype=float)
+        probs, v = np.exp(log_probs), log_probs - ref
         products = {"kl": probs * v, "k1": probs, "k2": probs * v, "k3": probs - np.exp(ref)}
         products |= {name: probs * slope(v) for name, slope in slopes.items()}
         return {name: gradient(product, probs) for name, product in products.items()}
@@ -18,45 +26,99 @@ def _of(gradient=centered, **slopes):
     return answer
 
 
+def _replaced(change):
+    """Return an answer that changes the dict of the right gradients."""
+
+    def answer(logits, ref_log_probs):
+        right = reference(logits, ref_log_probs)
+        return right | change(right)
+
+    return answer
+
+
+def _without_kl_subtracted(logits, ref_log_probs):
+    log_probs = log_softmax(np.asarray(logits, dtype=float))
+    return reference(logits, ref_log_probs) | {"kl": np.exp(log_probs) * (log_probs - ref_log_probs)}
+
+
+def _equal_weights(logits, ref_log_probs):
+    right = reference(logits, ref_log_probs)
+    log_probs = log_softmax(np.asarray(logits, dtype=float))
+    probs, v = np.exp(log_probs), log_probs - np.asarray(ref_log_probs, dtype=float)
+    slopes = {"k1": np.ones_like(v), "k2": v, "k3": 1 - np.exp(-v)}
+    return right | {name: slope / v.size - probs * slope.mean() for name, slope in slopes.items()}
+
+
 WRONG = (
-    Mutant("k1's slope is v", _of(k1=lambda v: v), "The slope of k1 is 1, not its value v."),
-    Mutant("k2's slope is its value", _of(k2=lambda v: v**2 / 2), "The slope of v²/2 is v."),
-    Mutant("k2's slope is 2v", _of(k2=lambda v: 2 * v), "k2 has a half, so its slope is v."),
     Mutant(
-        "k3's slope is its value",
-        _of(k3=lambda v: np.expm1(-v) + v),
-        "That is the value of k3; its slope is 1 - e⁻ᵛ.",
-    ),
-    Mutant("k3's sign", _of(k3=lambda v: np.expm1(-v)), "The sign of k3's slope is turned over."),
-    Mutant("v in k3 turned over", _of(k3=lambda v: 1 - np.exp(v)), "It is e to the minus v."),
-    Mutant(
-        "not centered",
-        _of(lambda w, p: w),
-        "∇ log π is the one-hot vector minus π; the -π is missing.",
+        "slope v for k1",
+        _with(k1=lambda v: v),
+        'Returns the gradient of the KL as "k1", as if the slope of k1 were v; the slope is 1.',
     ),
     Mutant(
-        "uniform mean",
-        _of(lambda w, p: w - p * np.mean(w / p)),
-        "The mean of the slopes is weighted by π.",
+        "value for slope of k2",
+        _with(k2=lambda v: v**2 / 2),
+        "Uses the value v² / 2 as the slope of k2, which is v.",
+    ),
+    Mutant("slope 2v for k2", _with(k2=lambda v: 2 * v), "Uses 2v as the slope of k2, which is v."),
+    Mutant(
+        "value for slope of k3",
+        _with(k3=lambda v: np.expm1(-v) + v),
+        "Uses the value of k3 as its slope, which is 1 - e⁻ᵛ.",
     ),
     Mutant(
-        "not weighted",
-        _of(lambda w, p: w / p - w.sum()),
-        "Tokens are drawn from π: their gradients are weighted by it.",
+        "opposite sign of k3",
+        _replaced(lambda right: {"k3": -right["k3"]}),
+        'Returns the gradient of "k3" with the opposite sign.',
     ),
     Mutant(
-        "gradient of the mean value",
-        lambda z, ref: reference(z, ref) | {"k1": reference(z, ref)["kl"]},
-        "The sampling is not differentiated; only then k1's gradient is zero on average.",
+        "exponent without its sign",
+        _with(k3=lambda v: 1 - np.exp(v)),
+        "Uses 1 - eᵛ as the slope of k3; the minus sign of the exponent is missing.",
+    ),
+    Mutant(
+        "-π forgotten",
+        _with(lambda products, probs: products),
+        "Returns π k' for every estimate, and π v for the KL; the -π of ∇ log π and the -KL are missing.",
+    ),
+    Mutant(
+        "-KL forgotten",
+        _without_kl_subtracted,
+        'Returns π v for "kl"; KL is not subtracted from v.',
+    ),
+    Mutant(
+        "plain mean subtracted",
+        _with(lambda products, probs: products - probs * np.mean(products / probs)),
+        "Subtracts the plain mean of the slopes; their mean is weighted by π.",
+    ),
+    Mutant(
+        "equal weights",
+        _equal_weights,
+        "Averages the gradients of the tokens with equal weights 1/V; the weights are π.",
+    ),
+    Mutant(
+        "without the factor π",
+        _with(lambda products, probs: products / probs - products.sum()),
+        "Returns k' - Σ π k'; the factor π in front is missing.",
+    ),
+    Mutant(
+        "gradient of the KL for k3",
+        _replaced(lambda right: {"k3": right["kl"]}),
+        'Returns the gradient of the KL as "k3"; the slope of k3 is 1 - e⁻ᵛ.',
+    ),
+    Mutant(
+        "gradient of the KL for all",
+        _replaced(lambda right: {"k1": right["kl"], "k3": right["kl"]}),
+        'Returns the gradient of the KL for all estimates; only "k2" has it.',
     ),
     Mutant(
         "overflow",
-        _of(k3=lambda v: 1 - np.exp(-v)),
-        "e⁻ᵛ overflows where the policy all but excludes a token; its product with π is πref.",
+        _with(k3=lambda v: 1 - np.exp(-v)),
+        "Multiplies π by e⁻ᵛ, which overflows where π is tiny; the product is πref.",
     ),
     Mutant(
-        "turned over",
-        _of(lambda w, p: -centered(w, p)),
-        "The sign is turned over: this is the way down.",
+        "opposite sign",
+        _replaced(lambda right: {name: -gradient for name, gradient in right.items()}),
+        "Returns every gradient with the opposite sign, so it points downhill.",
     ),
 )
