@@ -1,52 +1,78 @@
-"""The KL of a group's outcomes
+"""The KL over one group
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-The policy has answered one prompt G times. Take these G outcomes as all that can happen: then the
-policy is a distribution over G outcomes, and so is the reference, the frozen model from before the
-training. How far one is from the other can be written out as a KL over the group. The objective
-that you will write in the chapter after next subtracts exactly this KL.
+The policy has answered one prompt G times. Treat these G outcomes as everything that can happen.
+Then the policy is a distribution over G outcomes, and so is the reference, the frozen model from
+before the training.
+
+The KL says how far the policy is from the reference, and over a group it can be written out. The
+GRPO objective that you will write in chapter 6 subtracts exactly this KL.
 
 ## Your task
 
 Write `normalized_kl(rhos, pi_theta_old, pi_theta_ref)`.
 
-Write `normalized_kl(rhos, pi_theta_old, pi_theta_ref)`, the KL of the policy to the reference:
+Return the KL from the policy to the reference:
 
     p = ρ πold / Σ ρ πold,    q = πref / Σ πref,    KL = Σ p log(p/q + 1e-10)
 
-πold is the probability of an outcome under the policy that drew it, before the update; the ratio ρ
-= πθ/πold says how much likelier the policy πθ of today finds it, so ρ πold is πθ. None of the
-inputs sums to 1, since the group holds only some of all possible outcomes; so p and q are each
-divided by their own sum. 1e-10 is added to the quotient, inside the logarithm, so that an outcome
-of probability 0 adds 0 · log 1e-10 = 0. All sums run over the group, and the logarithm is the
-natural one.
+πold is the probability of an outcome under the policy that sampled it, before the update. The ratio
+ρ = πθ/πold compares it with πθ, the probability under the current policy, so ρ πold is πθ. πref is
+the probability under the reference. All sums run over the group, and the logarithm is the natural
+one.
 
-| argument       | meaning                                 | shape | values      |
-| -------------- | --------------------------------------- | ----- | ----------- |
-| `rhos`         | ρ = πθ/πold of each outcome             | (G,)  | 0 to 100    |
-| `pi_theta_old` | πold of each outcome; need not sum to 1 | (G,)  | 0 to 10     |
-| `pi_theta_ref` | πref of each outcome; need not sum to 1 | (G,)  | 1e-12 to 10 |
+The group holds only some of all possible outcomes, so the probabilities need not sum to 1. p and q
+do: each is divided by its own sum. So the scale of the inputs does not matter; in the tests, some
+are larger than 1.
+
+The 1e-10 is added to the quotient, inside the logarithm. An outcome with p = 0 then adds 0 · log
+1e-10 = 0. Put the 1e-10 exactly there: the tests are precise enough to notice another place.
+
+| argument       | meaning                     | shape | values      |
+| -------------- | --------------------------- | ----- | ----------- |
+| `rhos`         | ρ = πθ/πold of each outcome | (G,)  | 0 to 100    |
+| `pi_theta_old` | πold of each outcome        | (G,)  | 0 to 10     |
+| `pi_theta_ref` | πref of each outcome        | (G,)  | 1e-12 to 10 |
 
 * G is at least 2.
 * Σ ρ πold is positive.
 
-A number, in nats.
+Return a number, in nats.
 
 The tolerance of this exercise is 1e-11.
 
 ## Examples
 
-    >>> normalized_kl([1.5, 0.5], [0.5, 0.5], [0.5, 0.5])
-    0.13081203604113698
+**The first outcome has become more likely.**
 
-ρ πold = 0.75 and 0.25 sum to 1, so p = 3/4, 1/4 and q = 1/2, 1/2. The quotients are 1.5 and 0.5,
-and 3/4 log 1.5 + 1/4 log 0.5 = 0.131.
+    >>> normalized_kl([1.5, 0.5], [0.5, 0.5], [0.5, 0.5])
+    0.130812
+
+ρ πold is 0.75 and 0.25, with the sum 1, so p = 3/4, 1/4 and q = 1/2, 1/2. The quotients are 1.5 and
+0.5, and 3/4 log 1.5 + 1/4 log 0.5 = 0.130812.
+
+**An impossible outcome, and sums other than 1.**
+
+    >>> normalized_kl([2.0, 0.5, 0.0], [0.3, 0.4, 0.1], [0.2, 0.2, 0.4])
+    0.823959
+
+ρ πold is 0.6, 0.2 and 0, with the sum 0.8, so p = 3/4, 1/4, 0. πref also sums to 0.8, so q = 1/4,
+1/4, 1/2. The KL is 3/4 log 3 + 1/4 log 1 + 0 = 0.823959.
+
+**Ratios of 1 do not mean a KL of 0.** The policy has not changed in this update, but it is not the
+reference.
+
+    >>> normalized_kl([1.0, 1.0], [0.2, 0.6], [0.5, 0.5])
+    0.130812
+
+p = 1/4, 3/4 and q = 1/2, 1/2.
 
 ## When it is solved
 
-Because of the 1e-10, equal distributions have a KL of about 1e-10, not 0. Trainers do not compute
-this KL; they estimate one token by token, as in the exercises before.
+With the 1e-10, equal distributions have a KL of about 1e-10 and not 0. Trainers do not compute this
+KL. They estimate the KL token by token, as k1, k2 and k3 do. Next: the expected gradient of these
+estimates.
 
 ## See also
 
@@ -60,5 +86,5 @@ import numpy as np
 
 
 def normalized_kl(rhos, pi_theta_old, pi_theta_ref):
-    """KL of the new policy to the reference, over the outcomes of one group."""
+    """Return the KL from the current policy to the reference, over the outcomes of one group."""
     raise NotImplementedError("kl/normalized_kl")

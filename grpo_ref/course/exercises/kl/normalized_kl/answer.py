@@ -1,10 +1,10 @@
-"""Model answer: the KL of a group's outcomes."""
+"""Model answer: the KL over one group."""
 
 import numpy as np
 
 
 def normalized_kl(rhos, pi_theta_old, pi_theta_ref):
-    """KL of the new policy to the reference, over the outcomes of one group."""
+    """Return the KL from the current policy to the reference, over the outcomes of one group."""
     # solution
     policy = np.asarray(rhos, dtype=float) * np.asarray(pi_theta_old, dtype=float)
     reference = np.asarray(pi_theta_ref, dtype=float)
