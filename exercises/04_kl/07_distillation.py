@@ -1,65 +1,78 @@
-"""A teacher for every token
+"""Advantages from a reward and a teacher
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-The student, the language model in training, has written some completions. A reward says whether a
-completion as a whole is good, and all tokens of the completion share its advantage. A teacher, a
-better model, can say more: it reads the completion and gives each token a probability. A token that
-the teacher finds more likely than the student does was a better choice than the student knew. This
-is on-policy distillation. The mean of log π - log π_teacher over the student's own tokens is the KL
-from the student to the teacher, so these advantages make the student more like its teacher.
+The student, the language model in training, has written some completions. A reward judges each
+completion as a whole, so all tokens of a completion share one advantage. A teacher, a better model,
+can say more: it reads the completion and gives each token a probability. If the teacher finds a
+token more likely than the student does, the token was a better choice than the student knew.
+
+This is *on-policy distillation*. On average over the student's own tokens, log π - log π_teacher is
+the KL from the student to the teacher. These advantages therefore make the student more like its
+teacher.
 
 ## Your task
 
 Write `distilled_advantages(advantages, log_probs, teacher_log_probs, mask, coef=1.0, limit=5.0)`.
 
-Write `distilled_advantages(advantages, log_probs, teacher_log_probs, mask, coef=1.0, limit=5.0)`.
-The advantage of token t of completion i is
+Return the advantage of token t of completion i:
 
-    dᵢₜ = log π_teacher - log π      limited to the range from -limit to limit
+    dᵢₜ = clip(log π_teacher - log π, -limit, limit)
     Âᵢₜ = Aᵢ + coef dᵢₜ
 
-Where `mask` is 0 there is no token: the advantage is 0, and the log-probabilities there never
-matter, be they numbers, NaN or infinity.
+π is the probability of the token under the student, and π_teacher is its probability under the
+teacher. The inputs are the logarithms of both. Aᵢ is the advantage of completion i, and d is the
+log-ratio, limited to the range from -`limit` to `limit`. The limit applies to d alone, before d is
+multiplied by `coef`; Â has no limit.
 
-* `advantages`: the advantage of each completion from its reward; (N,); −10 to 10.
-* `log_probs`: log π of each sampled token under the student, in nats; (N, T); −1000 to 0.
-* `teacher_log_probs`: log π of the same tokens under the teacher; (N, T); −1000 to 0.
-* `mask`: 1 on tokens, 0 on padding; (N, T); 0 or 1.
-* `coef`: weight of the teacher; number; 0 to 10.
-* `limit`: limit of the log-ratio, in nats; number; 0.01 to 1000.
+Where `mask` is 0 there is no token, and the advantage is 0.
+
+| argument            | meaning                                  | shape  | values       |
+| ------------------- | ---------------------------------------- | ------ | ------------ |
+| `advantages`        | A, the advantage of each completion      | (N,)   | −10 to 10    |
+| `log_probs`         | log π of each token, in nats             | (N, T) | −1000 to 0   |
+| `teacher_log_probs` | log π_teacher of the same tokens         | (N, T) | −1000 to 0   |
+| `mask`              | 1 on tokens, 0 on padding                | (N, T) | 0 or 1       |
+| `coef`              | weight of the log-ratio                  | number | 0 to 10      |
+| `limit`             | bound on the absolute log-ratio, in nats | number | 0.01 to 1000 |
 
 * `log_probs` and `teacher_log_probs` may hold anything where `mask` is 0, also NaN or infinity.
 * `mask`: zeros may be anywhere, and a row may be all zeros.
 * N and T are at least 1.
 
-(N, T) advantages, one per token.
-
-* The limit holds for the log-ratio dᵢₜ alone. It is applied before dᵢₜ is multiplied by coef, and
-  Âᵢₜ itself has no limit.
-* With coef = 0, every token has the advantage of its completion. A completion without tokens gets 0
-  everywhere.
+Return an array of shape (N, T).
 
 ## Examples
 
-    >>> distilled_advantages([1, -0.5], [[-1, -2, -3], [-0.5, -4, -1]], [[-1.5, -0.5, -3], [-0.5, -1, -2]], [[1, 1, 1], [1, 1, 0]])
-    [[0.5, 2.5, 1], [-0.5, 2.5, 0]]
+**Two completions, with the defaults.** The last token of the second completion is padding.
 
-The log-ratios of the first completion are -1.5 + 1 = -0.5, -0.5 + 2 = 1.5 and 0, each added to 1.
-Those of the second are 0 and -1 + 4 = 3, added to -0.5. Its last token is padding.
+    >>> distilled_advantages([1.0, -0.5],
+    ...                      [[-1.0, -2.0, -3.0], [-0.5, -9.0, -1.0]],
+    ...                      [[-1.5, -0.5, -3.0], [-0.5, -1.0, -2.0]],
+    ...                      [[1, 1, 1], [1, 1, 0]])
+    [[0.5, 2.5, 1], [-0.5, 4.5, 0]]
 
-    >>> distilled_advantages([0.0, 6.0], [[-9.0, -1.0], [-1.0, -1.0]], [[-1.0, -9.0], [-1.5, -1.0]], [[1, 1], [1, 1]], 2.0, 3.0)
+The log-ratios of the first completion are -1.5 + 1 = -0.5, -0.5 + 2 = 1.5 and 0. The advantage 1 is
+added to each. The second completion has the log-ratios 0 and -1 + 9 = 8. The 8 becomes 5, the
+default limit, and -0.5 + 5 = 4.5.
+
+**First the limit, then the weight.** Here `coef` is 2 and `limit` is 3.
+
+    >>> distilled_advantages([0.0, 6.0],
+    ...                      [[-9.0, -1.0], [-1.0, -1.0]],
+    ...                      [[-1.0, -9.0], [-1.5, -1.0]],
+    ...                      [[1, 1], [1, 1]], coef=2.0, limit=3.0)
     [[6, -6], [5, 6]]
 
-The log-ratios 8 and -8 become 3 and -3, and twice these are 6 and -6. In the second completion they
-are -0.5 and 0: 6 - 1 = 5, and 6, which is above 3, because the limit is that of the log-ratio.
+First completion: the log-ratios 8 and -8 become 3 and -3, and twice these values are 6 and -6.
+Second completion: the log-ratios are -0.5 and 0, so the advantages are 6 - 1 = 5 and 6. The 6 is
+above the limit, which does not apply to it.
 
 ## When it is solved
 
 slime, miles, ms-swift, ROLL and Tinker's cookbook add the teacher in this way, with a coefficient
-of 1. Most of them have no limit; rLLM's example uses 5. NeMo-RL and RLinf leave out Aᵢ, so that the
-teacher is the only signal. In `policy_loss` this is the recipe `opd_rl`, and without Aᵢ it is
-`opd`.
+of 1. Most of them have no limit; rLLM's example uses 5. NeMo-RL and RLinf omit Aᵢ, so the teacher
+is the only signal: this is the recipe `opd`.
 
 ## See also
 
@@ -75,5 +88,7 @@ import numpy as np
 
 
 def distilled_advantages(advantages, log_probs, teacher_log_probs, mask, coef=1.0, limit=5.0):
-    """Add to each token's advantage how much more likely the teacher finds the token than the student."""
+    """Return the advantage of each token: that of its completion, plus the limited log-ratio of teacher and
+    student.
+    """
     raise NotImplementedError("kl/distillation")

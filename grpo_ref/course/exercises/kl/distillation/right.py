@@ -1,4 +1,4 @@
-"""Right answers to kl/distillation in other styles, from which wrong ones are made."""
+"""Right answers to kl/distillation in other styles."""
 
 import math
 

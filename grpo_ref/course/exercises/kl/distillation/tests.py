@@ -7,13 +7,13 @@ from grpo_ref.course.author import Case, Domain, Holds, Mask, Real, Scalar, Unch
 
 DOMAIN = Domain(
     {
-        "advantages": Real("N", (-10, 10), meaning="the advantage of each completion from its reward"),
+        "advantages": Real("N", (-10, 10), meaning="A, the advantage of each completion"),
         "log_probs": Real(
             "N T",
             (-1000, 0),
             usual=((-2, -0.01), (-30, 0), (-1000, 0)),
             padding="mask",
-            meaning="log π of each sampled token under the student, in nats",
+            meaning="log π of each token, in nats",
         ),
         "teacher_log_probs": Real(
             "N T",
@@ -21,12 +21,16 @@ DOMAIN = Domain(
             usual=((-1, 1), (-1e-3, 1e-3), (-30, 30), (-1000, 1000)),
             near="log_probs",
             padding="mask",
-            meaning="log π of the same tokens under the teacher",
+            meaning="log π_teacher of the same tokens",
         ),
         "mask": Mask("N T"),
-        "coef": Scalar(1.0, (0, 10), usual=((0.1, 2),), at=(0, 1), meaning="weight of the teacher"),
+        "coef": Scalar(1.0, (0, 10), usual=((0.1, 2),), at=(0, 1), meaning="weight of the log-ratio"),
         "limit": Scalar(
-            5.0, (0.01, 1000), usual=((0.1, 10),), at=(1,), meaning="limit of the log-ratio, in nats"
+            5.0,
+            (0.01, 1000),
+            usual=((0.1, 10),),
+            at=(1,),
+            meaning="bound on the absolute log-ratio, in nats",
         ),
     },
     sizes={"N": (1, 4), "T": (1, 6)},
@@ -51,11 +55,8 @@ def reference(advantages, log_probs, teacher_log_probs, mask, coef=1.0, limit=5.
 
 
 ADVANTAGES = np.array([1.0, -0.5])
-
 STUDENT = np.array([[-1.0, -2.0, -3.0], [-0.5, -4.0, -1.0]])
-
 TEACHER = np.array([[-1.5, -0.5, -3.0], [-0.5, -1.0, -2.0]])
-
 MASK = np.array([[1, 1, 1], [1, 1, 0]])
 
 
@@ -64,79 +65,71 @@ def _agrees(f):
     return None if same else "a teacher that agrees with the student should change no advantage"
 
 
-def _swapped(f):
+def _has_the_opposite_sign(f):
     there = np.asarray(f(0 * ADVANTAGES, STUDENT, TEACHER, MASK))
     back = np.asarray(f(0 * ADVANTAGES, TEACHER, STUDENT, MASK))
-    return (
-        None if np.allclose(there, -back) else "student and teacher exchanged should give the opposite sign"
-    )
+    same = np.allclose(there, -back)
+    return None if same else "if student and teacher are exchanged, the sign should change"
 
 
 CHECKS = (
     Case(
-        "One good and one bad completion",
-        (ADVANTAGES, STUDENT, TEACHER, MASK),
-        np.array([[0.5, 2.5, 1.0], [-0.5, 2.5, 0.0]]),
+        "Two completions, with the defaults",
+        (
+            [1.0, -0.5],
+            [[-1.0, -2.0, -3.0], [-0.5, -9.0, -1.0]],
+            [[-1.5, -0.5, -3.0], [-0.5, -1.0, -2.0]],
+            [[1, 1, 1], [1, 1, 0]],
+        ),
+        np.array([[0.5, 2.5, 1.0], [-0.5, 4.5, 0.0]]),
         why=(
-            "The log-ratios of the first completion are -1.5 + 1 = -0.5, -0.5 + 2 = 1.5 and 0, each added to 1."
-            " Those of the second are 0 and -1 + 4 = 3, added to -0.5. Its last token is padding."
+            "The log-ratios of the first completion are -0.5, 1.5 and 0, each added to 1. The second completion"
+            " has 0 and 8; the 8 becomes 5, and -0.5 + 5 = 4.5. The last token is padding."
         ),
         shown=True,
     ),
     Case(
-        "The limit, then the weight",
-        (
-            [0.0, 6.0],
-            [[-9.0, -1.0], [-1.0, -1.0]],
-            [[-1.0, -9.0], [-1.5, -1.0]],
-            [[1, 1], [1, 1]],
-            2.0,
-            3.0,
-        ),
+        "First the limit, then the weight",
+        ([0.0, 6.0], [[-9.0, -1.0], [-1.0, -1.0]], [[-1.0, -9.0], [-1.5, -1.0]], [[1, 1], [1, 1]]),
         np.array([[6.0, -6.0], [5.0, 6.0]]),
         why=(
-            "The log-ratios 8 and -8 become 3 and -3, and twice these are 6 and -6. In the second completion they"
-            " are -0.5 and 0: 6 - 1 = 5, and 6, which is above 3, because the limit is that of the log-ratio."
+            "The log-ratios 8 and -8 become 3 and -3, and twice these values are 6 and -6. The second completion"
+            " has -0.5 and 0: 6 - 1 = 5, and 6, which is above 3 because the limit does not apply to it."
         ),
+        keywords={"coef": 2.0, "limit": 3.0},
         shown=True,
+    ),
+    Case(
+        "Arrays, with the defaults",
+        (ADVANTAGES, STUDENT, TEACHER, MASK),
+        np.array([[0.5, 2.5, 1.0], [-0.5, 2.5, 0.0]]),
+        why="The log-ratios of the second completion are 0 and -1 + 4 = 3. Its last token is padding.",
     ),
     Case(
         "Padding may hold anything",
         ([2.0], [[np.nan, -1.0, -np.inf]], [[-1.0, -2.0, -np.inf]], [[0, 1, 0]], 0.5),
         np.array([[0.0, 1.5, 0.0]]),
-        why="one token, with the log-ratio -1: 2 - 0.5 = 1.5",
+        why="There is one token, with the log-ratio -1: 2 - 0.5 = 1.5. Padding gets 0.",
     ),
     Case(
         "No teacher",
         (ADVANTAGES, STUDENT, TEACHER, MASK, 0.0),
         np.array([[1.0, 1.0, 1.0], [-0.5, -0.5, 0.0]]),
-        why="coef is 0",
+        why="`coef` is 0, so each token has the advantage of its completion.",
     ),
     Case(
         "A completion without tokens",
         ([3.0, 1.0], [[-1.0, -1.0], [-2.0, -2.0]], [[-1.0, -1.0], [-1.0, -3.0]], [[0, 0], [1, 1]]),
         np.array([[0.0, 0.0], [2.0, 0.0]]),
-        why="nothing in the first row; 1 + 1 and 1 - 1 in the second",
+        why="The first row is padding. The second row has 1 + 1 and 1 - 1.",
     ),
     Case(
-        "Whole numbers and truth values",
+        "Integers and truth values",
         ([1, 0], [[-2, -1], [-1, -3]], [[-1, -1], [-2, -1]], np.array([[True, True], [True, False]])),
         np.array([[2.0, 1.0], [-1.0, 0.0]]),
-        why="log-ratios 1 and 0, then -1",
+        why="The log-ratios of the tokens are 1 and 0 in the first row, and -1 in the second.",
     ),
-    Case(
-        "300 tokens",
-        ([1.0], np.full((1, 300), -2.0), np.full((1, 300), -1.0), np.ones((1, 300))),
-        np.full((1, 300), 2.0),
-        why="1 + 1 for every token",
-    ),
-    Case(
-        "300 completions",
-        (np.ones(300), np.full((300, 1), -2.0), np.full((300, 1), -1.5), np.ones((300, 1))),
-        np.full((300, 1), 1.5),
-        why="1 + 0.5 for every token",
-    ),
-    Holds("A teacher that agrees", _agrees, why="log π_teacher - log π is 0"),
-    Holds("Exchanged roles", _swapped, why="the log-ratio changes its sign"),
+    Holds("A teacher that agrees", _agrees, why="log π_teacher - log π is 0 for every token."),
+    Holds("Student and teacher exchanged", _has_the_opposite_sign, why="The log-ratio changes its sign."),
     Unchanged((ADVANTAGES, STUDENT, TEACHER, MASK)),
 )
