@@ -1,12 +1,13 @@
-"""Model answer: where does a completion end."""
+"""Model answer: the completion mask."""
 
 import numpy as np
 
 
 def completion_mask(tokens, eos):
-    """1 up to and including the first end-of-sequence token, 0 after it."""
+    """Return 1 up to and including the first `eos` of each row, and 0 after it."""
     # solution
-    ends = np.asarray(tokens) == eos
-    ends_before = np.cumsum(ends, axis=-1) - ends
-    return (ends_before == 0).astype(float)
+    is_eos = np.asarray(tokens) == eos
+    # cumsum also counts the token itself; only the tokens before it matter.
+    eos_before = np.cumsum(is_eos, axis=-1) - is_eos
+    return (eos_before == 0).astype(float)
     # end

@@ -6,72 +6,84 @@ from grpo_ref.course.author import Mutant
 from grpo_ref.course.exercises.aggregation.completion_mask.tests import reference
 
 
-def _of(formula):
-    return lambda tokens, eos: formula(np.asarray(tokens) == eos, np.asarray(tokens))
+def answer(formula):
+    """Return an answer. The formula gets the places of `eos` as truth values, and the tokens."""
+    return lambda tokens, eos: formula(np.asarray(tokens) == eos, np.asarray(tokens)) * 1.0
 
 
 WRONG = (
     Mutant(
-        "end left out",
-        _of(lambda e, t: (np.cumsum(e, -1) == 0) * 1.0),
-        "The end-of-sequence token is left out; ending is a choice too.",
+        "first eos not counted",
+        answer(lambda is_eos, tokens: np.cumsum(is_eos, -1) == 0),
+        "Gives 0 to the first `eos` of a row; the model sampled it, so its mask is 1.",
     ),
     Mutant(
-        "every token but ends",
-        _of(lambda e, t: ~e * 1.0),
-        "Every token but `eos` itself counts here: the first `eos` counts too, and what comes after it"
-        " does not.",
+        "all tokens except eos",
+        answer(lambda is_eos, tokens: ~is_eos),
+        "Gives 0 to every `eos` and 1 to every other token, even after the first `eos`.",
     ),
     Mutant(
-        "padding is zero",
-        _of(lambda e, t: (t != 0) * 1.0),
-        "This masks token 0, whatever the end token is.",
+        "padding is token 0",
+        answer(lambda is_eos, tokens: tokens != 0),
+        "Gives 0 to token 0 and 1 to all other tokens, whatever `eos` is.",
     ),
     Mutant(
-        "up to the last end",
-        _of(
-            lambda e, t: (
-                np.where(e.any(-1, keepdims=True), np.cumsum(e[:, ::-1], -1)[:, ::-1] > 0, True) * 1.0
+        "up to the last eos",
+        answer(
+            lambda is_eos, tokens: np.where(
+                is_eos.any(-1, keepdims=True), np.cumsum(is_eos[:, ::-1], -1)[:, ::-1] > 0, True
             )
         ),
-        "The first end closes the completion, not the last.",
+        "Gives 1 up to the last `eos` of a row; the first one ends the completion.",
     ),
     Mutant(
-        "rows cut off are dropped",
-        _of(lambda e, t: ((np.cumsum(e, -1) - e == 0) & e.any(-1, keepdims=True)) * 1.0),
-        "A row without an end keeps all its tokens here; dropping such rows is another choice, overlong"
-        " filtering.",
+        "up to the second eos",
+        answer(lambda is_eos, tokens: np.cumsum(is_eos, -1) <= 1),
+        "Gives 1 to the tokens between the first and the second `eos`; they are padding.",
     ),
     Mutant(
-        "argmax of a row without an end",
-        _of(lambda e, t: (np.arange(t.shape[-1]) <= e.argmax(-1)[:, None]) * 1.0),
-        "A row without `eos` keeps only its first token here: argmax of a row that is False everywhere is 0.",
+        "cut-off rows omitted",
+        answer(lambda is_eos, tokens: (np.cumsum(is_eos, -1) - is_eos == 0) & is_eos.any(-1, keepdims=True)),
+        "Gives 0 to a whole row without `eos`; all tokens of such a row count.",
     ),
     Mutant(
-        "an end at the start overlooked",
-        _of(
-            lambda e, t: (
-                (np.arange(t.shape[-1]) <= np.where(e.argmax(-1), e.argmax(-1), 10**9)[:, None]) * 1.0
+        "argmax of a row without eos",
+        answer(lambda is_eos, tokens: np.arange(tokens.shape[-1]) <= is_eos.argmax(-1)[:, None]),
+        "Gives 1 only to the first token of a row without `eos`; `argmax` is 0 if nothing is True.",
+    ),
+    Mutant(
+        "eos at the start overlooked",
+        answer(
+            lambda is_eos, tokens: (
+                np.arange(tokens.shape[-1]) <= np.where(is_eos.argmax(-1), is_eos.argmax(-1), 10**9)[:, None]
             )
         ),
-        "An `eos` that is the very first token is overlooked: argmax gives 0 for it, and for no `eos` as well.",
+        "Overlooks an `eos` at position 0: the row gets 1 everywhere, as if it had no `eos`.",
     ),
     Mutant(
-        "ends of the whole batch",
-        _of(lambda e, t: (np.cumsum(e).reshape(e.shape) - e == 0) * 1.0),
-        "The ends are counted through the whole batch; each row begins anew.",
+        "counted through the batch",
+        answer(lambda is_eos, tokens: np.cumsum(is_eos).reshape(is_eos.shape) - is_eos == 0),
+        "Gives 0 to all rows after the first `eos` of the batch; each row has its own end.",
     ),
-    Mutant("inverted", lambda t, eos: 1.0 - reference(t, eos), "This marks the padding."),
+    Mutant(
+        "inverted",
+        lambda tokens, eos: 1.0 - reference(tokens, eos),
+        "Gives 1 to padding and 0 to tokens.",
+    ),
     Mutant(
         "one token too many",
-        _of(
-            lambda e, t: (np.cumsum(e, -1) - e - np.roll(e, 1, -1) * (np.arange(e.shape[-1]) > 0) <= 0) * 1.0
+        answer(
+            lambda is_eos, tokens: np.hstack(
+                [np.ones((len(tokens), 1)), np.cumsum(is_eos, -1) - is_eos == 0]
+            )[:, :-1]
         ),
-        "One token after the end counts here.",
+        "Gives 1 to the token after the first `eos` as well.",
     ),
     Mutant(
-        "one length for all",
-        _of(lambda e, t: np.broadcast_to((np.cumsum(e[:1], -1) - e[:1] == 0) * 1.0, t.shape)),
-        "Each row has its own end.",
+        "one end for all rows",
+        answer(
+            lambda is_eos, tokens: np.broadcast_to(np.cumsum(is_eos[:1], -1) - is_eos[:1] == 0, tokens.shape)
+        ),
+        "Uses the mask of the first row for all rows.",
     ),
 )
