@@ -21,24 +21,33 @@ def reference(values, mask):
     return float(masked_sum(values * aggregation.token_mean(mask), mask, axis=(-3, -2, -1)))
 
 
-VALUES, MASK = np.array([[1.0, 2.0, 3.0], [6.0, 99.0, 99.0]]), np.array([[1, 1, 1], [1, 0, 0]])
-
 CHECKS = (
     Case(
         "Three tokens and one",
-        (VALUES, MASK),
+        ([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]]),
         3.0,
-        why="Four tokens: (1 + 2 + 3 + 6) / 4. The two 99 are padding.",
+        why="The batch has four tokens: (1 + 2 + 3 + 6) / 4 = 3. The two values 99 are padding.",
         shown=True,
     ),
-    Case("NaN in the padding", ([[2.0, np.nan]], [[1, 0]]), 2.0, why="what the padding holds never matters"),
-    Case("No token at all", ([[5.0]], [[0]]), 0.0, why="nothing to average, and no 0/0"),
     Case(
-        "An empty completion",
-        ([[4.0, 2.0], [9.0, 9.0]], [[1, 1], [0, 0]]),
-        3.0,
-        why="it has no tokens to count",
+        "Padding can be anywhere",
+        ([[1, 50, 3], [9, 9, 9]], [[1, 0, 1], [0, 0, 0]]),
+        2.0,
+        why="(1 + 3) / 2 = 2. The second row has no token.",
+        shown=True,
     ),
-    Case("Truth values as a mask", ([[2.0, 7.0]], np.array([[True, False]])), 2.0, why="a mask may be bool"),
-    Unchanged((VALUES, MASK)),
+    Case("No token at all", ([[5.0]], [[0]]), 0.0, why="The result is defined as 0.", shown=True),
+    Case(
+        "NaN in the padding",
+        ([[2.0, np.nan]], [[1, 0]]),
+        2.0,
+        why="Padding does not count, and NaN times 0 is NaN.",
+    ),
+    Case(
+        "Truth values as a mask",
+        ([[2.0, 7.0]], np.array([[True, False]])),
+        2.0,
+        why="A mask may hold truth values.",
+    ),
+    Unchanged((np.array([[1.0, 2.0, 3.0], [6.0, 99.0, 99.0]]), np.array([[1, 1, 1], [1, 0, 0]]))),
 )
