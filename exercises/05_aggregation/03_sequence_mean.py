@@ -1,26 +1,30 @@
-"""Every answer counts the same
+"""The mean of means
 
 Easy, 1 point. GRADING.md says how answers are graded.
 
-A training step has one number per token that the model wrote and needs one number for the whole
-batch. GRPO averages twice: first over the tokens of each answer (each completion), then over the
-completions. So every completion counts the same, however long it is, and a token of a long
-completion counts less than one of a short completion. The consequence is known as length bias: in a
-long wrong answer each token is hardly blamed, so wrong answers tend to grow longer during training.
+The loss has one value per token, and a training step needs one number for the whole batch. GRPO
+averages twice: first over the tokens of each completion, then over the completions. So every
+completion has the same weight, and the tokens of a long completion have less weight than those of a
+short one.
+
+This choice has a side effect. In a long wrong answer, each token gets a small penalty. The authors
+of Dr. GRPO argue that wrong answers therefore grow longer during training. They call this the
+length bias.
 
 ## Your task
 
 Write `sequence_mean(values, mask)`.
 
-Write `sequence_mean(values, mask)`, the mean over completions of the mean over their tokens:
+Return the mean over the completions of the mean over their tokens:
 
     1/N Σᵢ ( 1/|oᵢ| Σₜ mᵢₜ vᵢₜ )
 
-N is the number of completions, which are the rows; v are the values, m is the mask, which says what
-is a token; |oᵢ| is the number of tokens of completion i, the sum of its row of the mask. Where m is
-0 stands padding: it only fills a row up, is not counted, and what `values` holds there never
-matters, be it NaN or infinity. A completion without any token adds 0 to the outer sum and is still
-one of the N. A token whose value is 0 is a token like any other.
+N is the number of completions; each is one row i. t is the position in the row. v stands for
+`values` and m for `mask`. |oᵢ| is the number of tokens of completion i, which is the sum of its row
+of the mask.
+
+Padding does not count. A token with the value 0 counts like any other token. A completion without
+tokens adds 0 to the outer sum and still counts in N.
 
 | argument | meaning                               | shape  | values      |
 | -------- | ------------------------------------- | ------ | ----------- |
@@ -32,28 +36,49 @@ one of the N. A token whose value is 0 is a token like any other.
 * T may be 0.
 * N is at least 1.
 
-A number; 0 if there is no token at all.
+Return a number; 0 if the batch has no token. If T is 0, both arguments are arrays of shape (N, 0).
 
 ## Examples
+
+**Three tokens and one.** The two values 99 are padding.
 
     >>> sequence_mean([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]])
     4.0
 
-The rows have the means (1 + 2 + 3) / 3 = 2 and 6 / 1 = 6; the mean of these is 4. The two 99 are
-padding.
+The completions have the means (1 + 2 + 3) / 3 = 2 and 6 / 1 = 6, and (2 + 6) / 2 = 4. The mean of
+all tokens would be 3.
+
+**An empty completion counts in N.**
+
+    >>> sequence_mean([[4, 2], [9, 9]], [[1, 1], [0, 0]])
+    1.5
+
+The first completion has the mean (4 + 2) / 2 = 3, the second adds 0: (3 + 0) / 2 = 1.5.
+
+**Padding can be anywhere.** The two values 50 are padding. The 0 in the second row is the value of
+a token.
+
+    >>> sequence_mean([[1, 50, 3], [8, 0, 50]], [[1, 0, 1], [1, 1, 0]])
+    3.0
+
+(1 + 3) / 2 = 2 and (8 + 0) / 2 = 4, and the mean of these is 3.
 
 ## When it is solved
 
-TRL counts a completion without tokens as one of the N, as here; verl leaves it out of N. Dr. GRPO
-divides by a constant instead of |oᵢ|, which takes the length bias away: see
-`aggregation/fixed_length`. The function of this package gives the weight of each token, m / (N
-|oᵢ|).
+TRL counts a completion without tokens in N, as you did; verl does not. Dr. GRPO divides by a
+constant instead of |oᵢ|. In grpo_ref's experiment, the growth of wrong answers depends on whether
+the policy can recognize that they are wrong.
+
+The library function returns the weight of each token, m / (N |oᵢ|).
+
+Next: `aggregation/fixed_length`, the average of Dr. GRPO.
 
 ## See also
 
-* Source: DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.
+* Source: Shao et al. 2024, DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL loss_type="grpo".
 * `grpo_ref.sequence_mean_token_mean` is the same function in this package. Look at it when you are
   done.
+* Step 9 of the derivation, aggregation, explains the formula.
 * The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade aggregation/sequence_mean
@@ -63,5 +88,5 @@ import numpy as np
 
 
 def sequence_mean(values, mask):
-    """Mean over completions of the mean over their tokens."""
+    """Return the mean over the completions of the mean over their tokens."""
     raise NotImplementedError("aggregation/sequence_mean")

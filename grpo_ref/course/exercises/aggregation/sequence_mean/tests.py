@@ -22,24 +22,46 @@ def reference(values, mask):
     return float(masked_sum(values * weights, mask, axis=(-3, -2, -1)))
 
 
-VALUES, MASK = np.array([[1.0, 2.0, 3.0], [6.0, 99.0, 99.0]]), np.array([[1, 1, 1], [1, 0, 0]])
-
 CHECKS = (
     Case(
         "Three tokens and one",
-        (VALUES, MASK),
+        ([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]]),
         4.0,
-        why="The rows have the means (1 + 2 + 3) / 3 = 2 and 6 / 1 = 6; the mean of these is 4. The two 99 are padding.",
+        why="The completions have the means (1 + 2 + 3) / 3 = 2 and 6 / 1 = 6, and (2 + 6) / 2 = 4.",
         shown=True,
     ),
     Case(
-        "An empty completion is one of N",
-        ([[4.0, 2.0], [9.0, 9.0]], [[1, 1], [0, 0]]),
+        "An empty completion counts in N",
+        ([[4, 2], [9, 9]], [[1, 1], [0, 0]]),
         1.5,
-        why="(3 + 0) / 2",
+        why="The first completion has the mean 3, the second adds 0: (3 + 0) / 2 = 1.5.",
+        shown=True,
     ),
-    Case("No token at all", ([[5.0]], [[0]]), 0.0, why="no 0/0"),
-    Case("NaN in the padding", ([[2.0, np.nan]], [[1, 0]]), 2.0, why="what the padding holds never matters"),
-    Case("Truth values as a mask", ([[2.0, 7.0]], np.array([[True, False]])), 2.0, why="a mask may be bool"),
-    Unchanged((VALUES, MASK)),
+    Case(
+        "Padding can be anywhere",
+        ([[1, 50, 3], [8, 0, 50]], [[1, 0, 1], [1, 1, 0]]),
+        3.0,
+        why="(1 + 3) / 2 = 2 and (8 + 0) / 2 = 4. The value 0 belongs to a token.",
+        shown=True,
+    ),
+    Case("No token at all", ([[5.0]], [[0]]), 0.0, why="The completion adds 0."),
+    Case(
+        "NaN in the padding",
+        ([[2.0, np.nan]], [[1, 0]]),
+        2.0,
+        why="Padding does not count, and NaN times 0 is NaN.",
+    ),
+    Case(
+        "Truth values as a mask",
+        ([[2.0, 7.0]], np.array([[True, False]])),
+        2.0,
+        why="A mask may hold truth values.",
+    ),
+    Case(
+        "Completions of one token",
+        ([[2.0], [6.0], [7.0]], [[1], [1], [0]]),
+        8 / 3,
+        why="There are three completions: (2 + 6 + 0) / 3.",
+    ),
+    Unchanged((np.array([[1.0, 2.0, 3.0], [6.0, 99.0, 99.0]]), np.array([[1, 1, 1], [1, 0, 0]]))),
 )

@@ -5,54 +5,103 @@ import numpy as np
 from grpo_ref.course.author import Mutant
 
 
-def _of(formula):
-    return lambda values, mask: float(
-        formula(np.where(np.asarray(mask) > 0, values, 0.0), np.asarray(mask, float))
+def answer(formula):
+    """Return an answer. The formula gets the values with zeros in the padding, and the mask as floats."""
+    return lambda values, mask: formula(
+        np.where(np.asarray(mask) > 0, np.asarray(values, float), 0.0), np.asarray(mask, float)
     )
 
 
 WRONG = (
     Mutant(
         "token mean",
-        _of(lambda v, m: v.sum() / max(m.sum(), 1)),
-        "This gives every token the same weight, so long answers count more. It is the token mean of verl and TRL.",
+        answer(lambda v, m: v.sum() / max(m.sum(), 1)),
+        "Divides by the number of tokens of the batch, so a long completion counts more than a short one.",
     ),
     Mutant(
-        "empty ones left out",
-        _of(lambda v, m: (v.sum(-1) / np.maximum(m.sum(-1), 1)).sum() / max((m.sum(-1) > 0).sum(), 1)),
-        "Empty completions are left out of N. That is verl's way; here they count.",
+        "empty completions omitted",
+        answer(lambda v, m: (v.sum(-1) / np.maximum(m.sum(-1), 1)).sum() / max((m.sum(-1) > 0).sum(), 1)),
+        "Omits completions without tokens from N; each of them counts in N and adds 0.",
     ),
     Mutant(
-        "padded length",
-        _of(lambda v, m: v.sum() / max(v.size, 1)),
-        "It divides each row by T, not by its tokens.",
+        "padding counted",
+        answer(lambda v, m: v.sum() / max(v.size, 1)),
+        "Divides each row by T, so padding counts as tokens with the value 0.",
+    ),
+    Mutant(
+        "longest length",
+        answer(lambda v, m: v.sum() / len(v) / max(m.sum(-1).max(), 1)),
+        "Divides every row by the length of the longest completion instead of its own length.",
     ),
     Mutant(
         "not divided by the length",
-        _of(lambda v, m: v.sum(-1).mean()),
-        "The sum of a completion is not divided by its length.",
+        answer(lambda v, m: v.sum(-1).mean()),
+        "Does not divide the sum of a completion by its length.",
     ),
     Mutant(
         "not divided by N",
-        _of(lambda v, m: (v.sum(-1) / np.maximum(m.sum(-1), 1)).sum()),
-        "It is not divided by the number of completions.",
+        answer(lambda v, m: (v.sum(-1) / np.maximum(m.sum(-1), 1)).sum()),
+        "Adds the means of the completions, but does not divide by N.",
+    ),
+    Mutant(
+        "one mean per completion",
+        answer(lambda v, m: v.sum(-1) / np.maximum(m.sum(-1), 1)),
+        "Returns the mean of each completion; the mean of these means is missing.",
     ),
     Mutant(
         "0/0",
-        _of(lambda v, m: (v.sum(-1) / m.sum(-1)).mean()),
-        "A completion without tokens divides by zero.",
+        answer(lambda v, m: (v.sum(-1) / m.sum(-1)).mean()),
+        "Returns NaN if a completion has no token; such a completion adds 0.",
     ),
     Mutant(
         "NaN times 0",
-        lambda v, m: float(
-            ((np.asarray(v, float) * np.asarray(m)).sum(-1) / np.maximum(np.sum(m, -1), 1)).mean()
-        ),
-        "NaN in the padding spreads: NaN times 0 is NaN.",
+        lambda values, mask: (
+            (np.asarray(values, float) * np.asarray(mask)).sum(-1) / np.maximum(np.sum(mask, -1), 1)
+        ).mean(),
+        "Returns NaN if the padding holds NaN or infinity: multiplied by 0, both are NaN.",
     ),
-    Mutant("no mask", lambda v, m: float(np.sum(v)) / max(np.size(v), 1), "The mask is not used."),
     Mutant(
-        "over the other axis",
-        _of(lambda v, m: (v.sum(0) / np.maximum(m.sum(0), 1)).sum() / max(v.shape[1], 1)),
-        "The inner average runs over the tokens of a completion.",
+        "no mask",
+        lambda values, mask: np.sum(values) / max(np.size(values), 1),
+        "Ignores the mask: the numbers in the padding are averaged, too.",
+    ),
+    Mutant(
+        "positions first",
+        answer(lambda v, m: (v.sum(0) / np.maximum(m.sum(0), 1)).sum() / max(v.shape[1], 1)),
+        "Averages each position over the completions first, and then over the positions; the inner mean runs"
+        " over the tokens of a completion.",
+    ),
+    Mutant(
+        "zeros not counted",
+        answer(lambda v, m: (v.sum(-1) / np.maximum(np.count_nonzero(v, axis=-1), 1)).mean()),
+        "Omits tokens with the value 0 from the length of a completion.",
+    ),
+    Mutant(
+        "tokens taken to come first",
+        lambda values, mask: np.mean(
+            [
+                np.mean(row[:length]) if length else 0.0
+                for row, length in zip(
+                    np.asarray(values, float), np.sum(mask, -1, dtype=int).tolist(), strict=True
+                )
+            ]
+        ),
+        "Averages the first |oᵢ| places of each row; padding may also stand before a token.",
+    ),
+    Mutant(
+        "lengths of truth values",
+        lambda values, mask: np.mean(
+            np.where(mask, np.asarray(values, float), 0.0).sum(-1)
+            / np.maximum(np.einsum("nt->n", np.asarray(mask)), 1)
+        ),
+        "Divides by 1 if the mask holds truth values; `np.einsum` and `+` combine truth values by `or`.",
+    ),
+    Mutant(
+        "squeezed",
+        lambda values, mask: np.mean(
+            np.where(np.squeeze(mask) > 0, np.squeeze(np.asarray(values, float)), 0.0).sum(-1)
+            / np.maximum(np.sum(np.squeeze(mask), -1), 1)
+        ),
+        "Treats N completions of one position as one completion of N positions; `np.squeeze` does this.",
     ),
 )
