@@ -1,31 +1,34 @@
-"""A constant instead of the length
+"""The constant divisor of Dr. GRPO
 
 Easy, 1 point. GRADING.md says how answers are graded.
 
-GRPO divides the sum over the tokens of an answer (a completion) by the length of that answer. So in
-a long wrong answer each token is blamed little, in a short one much, and wrong answers grow longer
-during training. Dr. GRPO divides by the same constant for all completions, however long they are:
-the budget, the largest number of tokens that the model is allowed to write. Then a token's weight
-does not depend on the length of the completion it stands in.
+GRPO divides the sum over a completion's tokens by the length of that completion. In a wrong answer,
+each token then gets a small penalty if the answer is long, and a large one if it is short. The
+authors of Dr. GRPO argue that wrong answers grow longer for this reason.
+
+Dr. GRPO divides by the same constant for all completions: the budget, which is the largest number
+of tokens that the model may write. A token's weight then no longer depends on the length of its
+completion.
 
 ## Your task
 
 Write `fixed_length_mean(values, mask, max_length)`.
 
-Write `fixed_length_mean(values, mask, max_length)`:
+Return the mean over the completions of their token sums, each divided by the budget:
 
-    1/N Σᵢ ( 1/L Σₜ mᵢₜ vᵢₜ ),    L = max_length for every completion
+    1/N Σᵢ ( 1/max_length Σₜ mᵢₜ vᵢₜ )
 
-N is the number of completions, which are the rows; v are the values, m is the mask, which says what
-is a token. Where m is 0 stands padding: it only fills a row up, and what `values` holds there never
-matters, be it NaN or infinity. A completion without any token adds 0 and is still one of the N. L
-is divided by as it is given, whether the rows are shorter, as in a batch without long completions,
-or longer.
+N is the number of completions; each is one row i. t is the position in the row. v stands for
+`values` and m for `mask`; padding does not count. A completion without tokens adds 0 and still
+counts in N.
 
-* `values`: one per token, one row per completion; (N, T); −1e6 to 1e6.
-* `mask`: 1 on tokens, 0 on padding; (N, T); 0 or 1.
-* `max_length`: L, the budget in tokens; it may be smaller or larger than T; number; integer, 1 to
-  5000.
+`max_length` is the budget. Divide by it as it is, even if the rows are shorter or longer.
+
+| argument     | meaning                               | shape  | values             |
+| ------------ | ------------------------------------- | ------ | ------------------ |
+| `values`     | one per token, one row per completion | (N, T) | −1e6 to 1e6        |
+| `mask`       | 1 on tokens, 0 on padding             | (N, T) | 0 or 1             |
+| `max_length` | the budget in tokens                  | number | integer, 1 to 5000 |
 
 * `values` may hold anything where `mask` is 0, also NaN or infinity.
 * `mask`: zeros may be anywhere, and a row may be all zeros.
@@ -33,27 +36,47 @@ or longer.
 * N is at least 1.
 * Raise a ValueError for each of these inputs: `max_length` is 0 or -1.
 
-A number; 0 if there is no token at all.
-
-* Raise ValueError if max_length is less than 1.
+Return a number; 0 if the batch has no token. A `max_length` below 1 must raise the error even if
+the batch has no token. If T is 0, `values` and `mask` are arrays of shape (N, 0).
 
 ## Examples
+
+**A budget of 4.** The completions have three tokens and one token. The two values 99 are padding.
 
     >>> fixed_length_mean([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]], 4)
     1.5
 
-The sums 6 and 6 of the rows, each divided by 4, have the mean 1.5. The two 99 are padding.
+The sums of the rows are 6 and 6. Divided by 4, both are 1.5, and so is their mean.
+
+**A smaller budget.** Here the budget is smaller than the longest completion.
+
+    >>> fixed_length_mean([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]], 2)
+    3.0
+
+(6 / 2 + 6 / 2) / 2 = 3.
+
+**An empty completion counts in N.**
+
+    >>> fixed_length_mean([[4, 2], [9, 9]], [[1, 1], [0, 0]], 6)
+    0.5
+
+(6 / 6 + 0 / 6) / 2 = 0.5.
 
 ## When it is solved
 
-TRL's `loss_type="dr_grpo"` changes only this; for Dr. GRPO the advantages must also be centered
-only, with `scale_rewards="none"`. verl's `seq-mean-token-sum-norm` divides by T unless
-`loss_scale_factor` is set. The function of this package gives the weight of each token, m / (N L).
+TRL's `loss_type="dr_grpo"` changes only this divisor. Dr. GRPO also omits the division of the
+advantages by the standard deviation; for that, set `scale_rewards="none"`. verl's
+`seq-mean-token-sum-norm` divides by the padded length T unless `loss_scale_factor` is set.
+
+The library function returns the weight of each token, m / (N · max_length).
+
+Next: `aggregation/soft_overlong`, a penalty for completions that nearly use up their budget.
 
 ## See also
 
-* Source: Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `loss_type="dr_grpo"`.
+* Source: Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL loss_type="dr_grpo".
 * `grpo_ref.fixed_length` is the same function in this package. Look at it when you are done.
+* Step 9 of the derivation, aggregation, explains the formula.
 * The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade aggregation/fixed_length
@@ -63,5 +86,5 @@ import numpy as np
 
 
 def fixed_length_mean(values, mask, max_length):
-    """Sum over tokens, divided by completions times the budget."""
+    """Return the sum over all tokens, divided by the number of completions times the budget."""
     raise NotImplementedError("aggregation/fixed_length")

@@ -1,10 +1,10 @@
-"""Model answer: a constant instead of the length."""
+"""Model answer: the constant divisor of Dr. GRPO."""
 
 import numpy as np
 
 
 def fixed_length_mean(values, mask, max_length):
-    """Sum over tokens, divided by completions times the budget."""
+    """Return the sum over all tokens, divided by the number of completions times the budget."""
     # solution
     if max_length < 1:
         raise ValueError(f"max_length: expected at least 1, got {max_length}")
