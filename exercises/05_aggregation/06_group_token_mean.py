@@ -1,57 +1,82 @@
-"""Every prompt counts the same
+"""The group token mean
 
 Easy, 1 point. GRADING.md says how answers are graded.
 
-A batch has P prompts, and for each prompt a group of G answers, the completions. The mean over all
-tokens of the batch, `aggregation/token_mean`, gives every token the same weight. A prompt whose
-answers are long then counts more than a prompt whose answers are short: of two prompts with answers
-of 10 and of 1000 tokens, the first has 10/1010 of the weight, less than a hundredth. verl and TRL
-average like this and call it DAPO. The paper of DAPO takes the mean over the tokens of each group
-first, and then the mean over the prompts, so that each of the two prompts has half of the weight.
+A batch has P prompts, and each prompt has a group of G completions. The token mean of the whole
+batch gives every token the same weight, so a prompt with long completions counts more than a prompt
+with short ones. If the completions of two prompts have 10 and 1000 tokens in total, the first
+prompt has 10/1010 of the weight, which is less than 1 %.
+
+verl and TRL use this average and call it DAPO. DAPO's paper averages over the tokens of each group
+first, and then over the prompts. Each of the two prompts then has half of the weight.
 
 ## Your task
 
 Write `group_token_mean(values, mask)`.
 
-Write `group_token_mean(values, mask)`, the average of the paper:
+Return the average of DAPO's paper:
 
     1/P · Σ over the groups of (Σ m v / Σ m)
 
-The two sums in the brackets run over the tokens of one group, which are the last two axes. v are
-the values and m is the mask, which says what is a token. Where m is 0 stands padding, and what
-`values` holds there never matters, be it NaN or infinity. A group without any token adds 0, and
-still counts in P.
+P is the number of groups. v stands for `values` and m for `mask`; padding does not count. The two
+sums in the brackets run over all tokens of one group: its completions, which are axis 1, and their
+positions, which are axis 2. A group without tokens adds 0 and still counts in P.
 
-| argument | meaning                   | shape     | values      |
-| -------- | ------------------------- | --------- | ----------- |
-| `values` | one per token             | (P, G, T) | −1e6 to 1e6 |
-| `mask`   | 1 on tokens, 0 on padding | (P, G, T) | 0 or 1      |
+| argument | meaning                                 | shape     | values      |
+| -------- | --------------------------------------- | --------- | ----------- |
+| `values` | one per prompt, completion and position | (P, G, T) | −1e6 to 1e6 |
+| `mask`   | 1 on tokens, 0 on padding               | (P, G, T) | 0 or 1      |
 
 * `values` may hold anything where `mask` is 0, also NaN or infinity.
 * `mask`: zeros may be anywhere, and a row may be all zeros.
 * T may be 0.
 * P and G are at least 1.
 
-A number; 0 if there is no token.
+Return a number; 0 if the batch has no token. If T is 0, both arguments are arrays of shape (P, G,
+0).
 
 ## Examples
 
-    >>> group_token_mean([[[6, 2], [4, 99]], [[8, 99], [99, 99]]], [[[1, 1], [1, 0]], [[1, 0], [0, 0]]])
+**Three tokens in one group, one in the other.** The values 99 are padding.
+
+    >>> group_token_mean([[[6, 2], [4, 99]], [[8, 99], [99, 99]]],
+    ...                  [[[1, 1], [1, 0]], [[1, 0], [0, 0]]])
     6.0
 
-The first group has the mean (6 + 2 + 4) / 3 = 4, the second 8, and (4 + 8) / 2 = 6. The mean over
-the batch would be 20 / 4 = 5.
+The first group has the mean (6 + 2 + 4) / 3 = 4. The second group has one token, 8, in two
+completions. The mean of both is (4 + 8) / 2 = 6. The token mean of the whole batch would be 20 / 4
+= 5.
+
+**A group without tokens counts in P.**
+
+    >>> group_token_mean([[[4, 2]], [[9, 9]]], [[[1, 1]], [[0, 0]]])
+    1.5
+
+The means of the groups are 3 and, by definition, 0: (3 + 0) / 2 = 1.5.
+
+**One prompt.** With a single group, the result is the token mean.
+
+    >>> group_token_mean([[[1, 2], [6, 9]]], [[[1, 1], [1, 0]]])
+    3.0
+
+(1 + 2 + 6) / 3 = 3. The mean of the two completions' means would be (1.5 + 6) / 2 = 3.75.
 
 ## When it is solved
 
-SkyRL offers this average as `prompt_mean`. With one prompt it is the same as `token_mean`. The
-function of this package gives the weights m / (P Σ m), to be multiplied by the values and summed.
+SkyRL has this average as `loss_reduction=prompt_mean`. It needs whole groups: if a trainer splits a
+group over several micro-batches, the parts of a batch that fit in memory, it must count the group's
+tokens first.
+
+The library function returns the weights m / (P Σ m), where the sum runs over the token's group.
+
+Next: `objective/grpo_objective`, where all parts come together.
 
 ## See also
 
 * Source: Yu et al. 2025, DAPO, eq. 8 and 12 (arXiv:2503.14476).
 * `grpo_ref.aggregation.group_token_mean` is the same function in this package. Look at it when you
   are done.
+* Step 9 of the derivation, aggregation, explains the formula.
 * The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade aggregation/group_token_mean
@@ -61,5 +86,5 @@ import numpy as np
 
 
 def group_token_mean(values, mask):
-    """Mean over the tokens of each group, then over the groups."""
+    """Return the mean over the groups of the mean over the tokens of each group."""
     raise NotImplementedError("aggregation/group_token_mean")
