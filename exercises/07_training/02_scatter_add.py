@@ -1,58 +1,76 @@
-"""The way back into the table
+"""Scatter-add
 
 Easy, 1 point. GRADING.md says how answers are graded.
 
-The policy of our small tasks is a table with a row for every state and a column for every token.
-Computing the loss, a trainer reads table[state, token] for every token of the batch: a look-up.
-Going backward, the loss has a derivative for each of these readings, and an entry that was read
-several times gets the sum of its derivatives. So each weight is added where it was read: the
-look-up, turned over.
+In the small tasks of this course, the policy is a table with one row per state and one column per
+token. A state is the situation in which the policy chooses a token. To compute the loss, a trainer
+reads `table[state, token]` for every token of the batch.
+
+The backward pass goes the other way. The loss has a derivative with respect to each reading, here
+called the weight of the reading. If an entry of the table was read several times, its derivative is
+the sum of these weights.
 
 ## Your task
 
 Write `scatter_add(weights, states, tokens, n_states, n_tokens)`.
 
-Write `scatter_add(weights, states, tokens, n_states, n_tokens)`, which returns a table:
+Return the table of the sums:
 
     table[s, a] = Σ of the weights[n] with states[n] = s and tokens[n] = a
 
-An entry that comes several times gets the sum of all its weights; an entry that never comes is 0.
-The batch may be empty: then weights, states and tokens are NumPy arrays of length 0, those of
-states and tokens with whole numbers for a type, and the whole table is 0.
+s is a row of the table, a is a column, and n runs over all readings. `states[n]` and `tokens[n]`
+are the row and the column of `weights[n]`. An entry without a weight is 0. The table has `n_states`
+rows and `n_tokens` columns, even if the last ones have no weight.
 
-| argument   | meaning                   | shape | values                                     |
-| ---------- | ------------------------- | ----- | ------------------------------------------ |
-| `weights`  | what is to be added       | (N,)  | −1e4 to 1e4                                |
-| `states`   | the row of each weight    | (N,)  | integers, 0 to S - 1                       |
-| `tokens`   | the column of each weight | (N,)  | integers, 0 to V - 1                       |
-| `n_states` |                           |       | S, the number of rows of the table, from 1 |
-| `n_tokens` |                           |       | V, the number of its columns, from 1       |
+| argument   | meaning                               | shape | values               |
+| ---------- | ------------------------------------- | ----- | -------------------- |
+| `weights`  | the numbers to add                    | (N,)  | −1e4 to 1e4          |
+| `states`   | row of each weight in the table       | (N,)  | integers, 0 to S - 1 |
+| `tokens`   | column of each weight in the table    | (N,)  | integers, 0 to V - 1 |
+| `n_states` | S, the number of rows of the table    |       | integer, at least 1  |
+| `n_tokens` | V, the number of columns of the table |       | integer, at least 1  |
 
 * N may be 0.
 * S and V are at least 1.
 
-An array of shape (n_states, n_tokens).
+Return an array of shape (`n_states`, `n_tokens`). If N is 0, the batch is empty and the whole table
+is 0. `weights`, `states` and `tokens` are then NumPy arrays of length 0, the latter two of
+integers.
 
 ## Examples
 
-    >>> scatter_add([1.0, 2.0, 3.0], [0, 1, 1], [0, 0, 2], 2, 3)
+**Three different entries.**
+
+    >>> scatter_add([1, 2, 3], [0, 1, 1], [0, 0, 2], 2, 3)
     [[1, 0, 0], [2, 0, 3]]
 
-1 goes to row 0, column 0; 2 to row 1, column 0; 3 to row 1, column 2. All other entries are 0.
+1 belongs to row 0, column 0; 2 to row 1, column 0; 3 to row 1, column 2. All other entries are 0.
 
-    >>> scatter_add([1.0, 2.0], [1, 1], [0, 0], 2, 2)
+**The same entry twice.**
+
+    >>> scatter_add([1, 2], [1, 1], [0, 0], 2, 2)
     [[0, 0], [3, 0]]
 
 Both weights belong to row 1, column 0: 1 + 2 = 3.
 
+**Weights of both signs, and rows without weights.**
+
+    >>> scatter_add([1, -3, 0.5], [0, 0, 0], [1, 1, 0], 3, 2)
+    [[0.5, -2], [0, 0], [0, 0]]
+
+Column 1 of row 0 gets 1 - 3 = -2, and column 0 gets 0.5. Rows 1 and 2 have no weights.
+
 ## When it is solved
 
-PyTorch calls it scatter_add or index_put with accumulate=True; it is the backward pass of an
-embedding.
+This is the backward pass of a table lookup. The embedding of a neural network is such a table: in
+PyTorch, you write the same sum as `index_put_` with `accumulate=True`.
+
+Next: `training/update`, one training step of a table.
 
 ## See also
 
-* Source: grpo_ref.learning.policies.table, `scatter_add`.
+* Source: PyTorch, torch.Tensor.index_put_ with accumulate=True;
+  grpo_ref.learning.policies.table.scatter_add.
 * The notebook 02_from_bandit_to_language.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade training/scatter_add
@@ -62,5 +80,5 @@ import numpy as np
 
 
 def scatter_add(weights, states, tokens, n_states, n_tokens):
-    """Add each weight to the entry of its state and token."""
+    """Return a table in which each weight is added to the entry of its state and token."""
     raise NotImplementedError("training/scatter_add")

@@ -6,66 +6,87 @@ from grpo_ref.course.author import Mutant
 from grpo_ref.course.exercises.training.scatter_add.tests import reference
 
 
-def _of(fill):
-    def answer(weights, states, tokens, n_states, n_tokens):
-        table = np.zeros((n_states, n_tokens))
-        fill(table, np.asarray(states), np.asarray(tokens), np.asarray(weights, float))
-        return table
-
-    return answer
+def only_the_last(weights, states, tokens, n_states, n_tokens):
+    table = np.zeros((n_states, n_tokens))
+    table[np.asarray(states), np.asarray(tokens)] += np.asarray(weights, float)
+    return table
 
 
-def _assign_added(table, states, tokens, weights):
-    table[states, tokens] += weights
+def only_the_first(weights, states, tokens, n_states, n_tokens):
+    return only_the_last(weights[::-1], states[::-1], tokens[::-1], n_states, n_tokens)
 
 
-def _assign(table, states, tokens, weights):
-    table[states, tokens] = weights
+def swapped(weights, states, tokens, n_states, n_tokens):
+    table = np.zeros((n_states, n_tokens))
+    np.add.at(table, (np.asarray(tokens), np.asarray(states)), weights)
+    return table
 
 
-def _swapped(table, states, tokens, weights):
-    np.add.at(table, (np.minimum(tokens, len(table) - 1), np.minimum(states, table.shape[1] - 1)), weights)
+def counted(weights, states, tokens, n_states, n_tokens):
+    return reference(np.ones(len(weights)), states, tokens, n_states, n_tokens)
 
 
-def _counted(table, states, tokens, weights):
-    np.add.at(table, (states, tokens), 1.0)
+def averaged(weights, states, tokens, n_states, n_tokens):
+    counts = counted(weights, states, tokens, n_states, n_tokens)
+    return reference(weights, states, tokens, n_states, n_tokens) / np.maximum(counts, 1)
 
 
-def _averaged(table, states, tokens, weights):
-    np.add.at(table, (states, tokens), weights)
-    counts = np.zeros_like(table)
-    np.add.at(counts, (states, tokens), 1.0)
-    table /= np.maximum(counts, 1)
+def whole_rows(weights, states, tokens, n_states, n_tokens):
+    table = np.zeros((n_states, n_tokens))
+    np.add.at(table, np.asarray(states), np.asarray(weights, float)[:, None])
+    return table
 
 
-def _whole_rows(table, states, tokens, weights):
-    np.add.at(table, states, weights[:, None])
+def absolute_values(weights, states, tokens, n_states, n_tokens):
+    return reference(np.abs(weights), states, tokens, n_states, n_tokens)
 
 
-def _absolute(table, states, tokens, weights):
-    np.add.at(table, (states, tokens), np.abs(weights))
+def shape_from_the_data(weights, states, tokens, n_states, n_tokens):
+    return reference(weights, states, tokens, int(np.max(states)) + 1, int(np.max(tokens)) + 1)
 
 
-def _negated(table, states, tokens, weights):
-    np.subtract.at(table, (states, tokens), weights)
+def wrong_stride(weights, states, tokens, n_states, n_tokens):
+    index = np.asarray(states) * n_states + np.asarray(tokens)
+    return np.bincount(index, weights, minlength=n_states * n_tokens).reshape(n_states, n_tokens)
+
+
+def integers(weights, states, tokens, n_states, n_tokens):
+    return reference(np.trunc(weights), states, tokens, n_states, n_tokens)
 
 
 WRONG = (
     Mutant(
-        "repeats lost",
-        _of(_assign_added),
-        "`table[states, tokens] += weights` writes a repeated entry once; np.add.at adds every time.",
+        "only the last weight",
+        only_the_last,
+        "Keeps only the last weight of an entry that occurs several times; `table[states, tokens] += weights`"
+        " writes such an entry once.",
     ),
-    Mutant("overwritten", _of(_assign), "The last weight overwrites the others."),
-    Mutant("axes swapped", _of(_swapped), "States and tokens are swapped."),
-    Mutant("counted", _of(_counted), "This counts the visits; their weights are to be added."),
-    Mutant("averaged", _of(_averaged), "The weights are added, not averaged."),
-    Mutant("whole rows", _of(_whole_rows), "The weight is added to the whole row of the state."),
-    Mutant("absolute", _of(_absolute), "The signs are lost."),
-    Mutant("negated", _of(_negated), "The sign is turned over."),
+    Mutant(
+        "only the first weight",
+        only_the_first,
+        "Keeps only the first weight of an entry that occurs several times.",
+    ),
+    Mutant("swapped", swapped, "Uses `tokens` as the rows and `states` as the columns."),
+    Mutant(
+        "transposed",
+        lambda *arguments: reference(*arguments).T,
+        "Returns the transposed table; a row belongs to a state, a column to a token.",
+    ),
+    Mutant("counted", counted, "Counts how often an entry occurs; the weights are not used."),
+    Mutant("averaged", averaged, "Averages the weights of an entry; they are added, not averaged."),
+    Mutant("whole rows", whole_rows, "Adds each weight to all columns of its row."),
+    Mutant("absolute values", absolute_values, "Adds the absolute values of the weights."),
+    Mutant("subtracted", lambda *arguments: -reference(*arguments), "Subtracts the weights; they are added."),
     Mutant(
         "shape from the data",
-        lambda w, s, t, n, v: reference(w, s, t, int(np.max(s)) + 1, int(np.max(t)) + 1),
-        "The shape of the table is given, also where its last entries are unused.",
+        shape_from_the_data,
+        "Makes the table only as large as the largest state and token; it has `n_states` rows and `n_tokens`"
+        " columns.",
     ),
+    Mutant(
+        "wrong stride",
+        wrong_stride,
+        "Computes the flat index as states * n_states + tokens; a row has `n_tokens` columns.",
+    ),
+    Mutant("integers", integers, "Cuts off the fraction of each weight."),
 )
