@@ -22,8 +22,8 @@ def names_in(path: Path) -> frozenset[str]:
 
 def exercises_about(names: set[str]) -> list[str]:
     """Return the exercises that have one of these names, or whose model answer or checks use one."""
-    problems = ROOT / "grpo_ref/course/exercises"
-    return [each for each in OURS.ids if names & {Path(each).name, *names_in(problems / f"{each}.py")}]
+    folder = ROOT / "grpo_ref/course/exercises"
+    return [each for each in OURS.ids if names & {Path(each).name, *names_in(folder / each / "tests.py")}]
 
 
 def experiments_about(names: set[str]) -> list[str]:

@@ -17,7 +17,8 @@ ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUT
 FOLDER_PAGES = {
     "grpo_ref/explain/README.md": "more/trainers",
     "conformance/README.md": "more/recorded",
-    "grpo_ref/course/exercises/README.md": "more/problems",
+    "grpo_ref/course/exercises/README.md": "more/exercises",
+    "grpo_ref/course/exercises/GRADING.md": "more/grading",
     "grpo_ref/data/README.md": "more/data",
     "tests/benchmarks/README.md": "more/benchmarks",
 }

@@ -76,7 +76,7 @@ def model_answer(name: str) -> str:
 
 
 def support_files() -> dict[str, str]:
-    """Return name and text of the files for `pytest` and of the page on grading, for a folder of exercises."""
+    """Return name and text of the files beside the exercises: two for `pytest`, and the page on grading."""
     folders = [folder for folder in (OURS.folder / "folder", OURS.checkout / "exercises") if folder.is_dir()]
     paths = [folders[0] / "conftest.py", folders[0] / "pytest.ini", OURS.folder / "exercises" / RULES]
     return {path.name: path.read_text(encoding="utf-8") for path in paths}

@@ -217,7 +217,7 @@ def test_an_exercise_that_cannot_be_imported_is_told_by_its_package(tmp_path, ch
     result = grpo_ref("init", at=tmp_path, site=site)
     assert result.returncode == 1
     assert "Error: the package of exercises 'my_course' has a fault" in result.stderr
-    assert "doubled.py: ModuleNotFoundError: No module named 'nowhere'" in result.stderr
+    assert "growth/doubled: ModuleNotFoundError: No module named 'nowhere'" in result.stderr
 
 
 IMPORTED = """
@@ -234,8 +234,8 @@ print(*sorted(name for name in sys.modules if name.startswith("my_course") or na
     [
         (["--help"], ""),
         (["list", "--help"], ""),
-        (["list"], "my_course my_course.contents"),
-        (["hint", "doubled"], "my_course my_course.contents"),
+        (["list"], "my_course"),
+        (["hint", "doubled"], "my_course"),
     ],
     ids=["--help", "list --help", "list", "hint"],
 )

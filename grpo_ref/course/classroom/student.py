@@ -89,7 +89,7 @@ def _course() -> str:
     """Return a checksum of the grader and of every source's problems with their hidden cases."""
     digest = hashlib.sha256()
     for path in (path for source in course().sources for path in sorted(source.folder.rglob("*"))):
-        if path.suffix in (".py", ".json") and path.is_file():
+        if path.suffix in (".py", ".json", ".md", ".toml") and path.is_file():
             digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -44,7 +44,7 @@ def command(
     Every right answer is made wrong in hundreds of ways. For each wrong answer, the attack searches inputs of
     the domain on which it is wrong, shrinks them and writes them beside the problem as hidden cases. Wrong
     answers that neither an input nor a check tells from a right answer are listed under
-    tests/course/attack/left: read that list. If a run was stopped, the same command continues it. With
+    left.json of the exercise: read that list. If a run was stopped, the same command continues it. With
     --sample, the exit status is 1 if a wrong answer passes that is not on that list.
     """
     named = [PROBLEMS[name] for name in exercises or source_at(root).ids]

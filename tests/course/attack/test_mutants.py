@@ -60,7 +60,7 @@ def test_every_text_comes_once_and_none_is_right():
 
 
 def test_what_was_changed_is_told():
-    changes = {wrong.change for wrong in of("multiplied by the mask")}
+    changes = {wrong.change for wrong in of("multiplied by the condition")}
     line = "return {} / eps"
     before = line.format("np.where(np.asarray(mask) > 0, values, 0.0)")
     assert f"- {before}\n+ {line.format('values * (np.asarray(mask) > 0)')}" in changes
@@ -100,4 +100,4 @@ def test_an_input_is_changed_in_place():
 
 
 def test_sentences_name_the_argument():
-    assert of("eps: not used")[0].sentence == "The argument eps is not used."
+    assert of("eps: not used")[0].sentence == "Ignores the argument eps."

@@ -22,39 +22,72 @@ MADE = {
     "statement dropped": ("x = y", {"pass"}),
     "early return": ("x = y", {"return y"}),
     "index dropped": ("x[0]", {"x"}),
-    "min for max": ("np.minimum(x, y)", {"np.maximum(x, y)"}),
-    "axis": (
-        "x.mean(-1, keepdims=True)",
-        {"x.mean(-1)", "x.mean(keepdims=True, axis=0)", "x.mean(keepdims=True, axis=None)"},
-    ),
+    "max for min": ("np.minimum(x, y)", {"np.maximum(x, y)"}),
+    "min for max": ("np.maximum(x, y)", {"np.minimum(x, y)"}),
+    "sign of an exponent": ("np.exp(x)", {"np.exp(-x)"}),
+    "another axis": ("x.mean(-1, keepdims=True)", {"x.mean(keepdims=True, axis=0)"}),
+    "no axis": ("x.mean(-1, keepdims=True)", {"x.mean(keepdims=True, axis=None)"}),
+    "keepdims": ("x.mean(-1, keepdims=True)", {"x.mean(-1)"}),
     **{
         f"{new} for {old}": (f"r.{old}(-1)", {f"np.{new}(r, -1)"})
         for old, news in OTHERS.items()
         for new in news
     },
-    "ddof": ("r.std(-1)", {"r.std(-1, ddof=0)", "r.std(-1, ddof=1)"}),
-    "mean of means against mean": ("(v.sum(-1) / n).mean()", {"v.sum() / n.sum()"}),
+    "ddof 1": ("r.std(-1)", {"r.std(-1, ddof=1)"}),
+    "ddof 0": ("r.std(-1, ddof=1)", {"r.std(-1, ddof=0)"}),
+    "mean over all for mean of means": ("(v.sum(-1) / n).mean()", {"v.sum() / n.sum()"}),
+    "a mean divisor for all rows": ("(v.sum(-1) / n).mean()", {"(v.sum(-1) / n.mean()).mean()"}),
+    "every number counted": ("v.sum() / n", {"v.mean()"}),
+    "not divided": ("v.mean()", {"v.sum()"}),
+    "divided by the rows": ("v.mean()", {"v.sum() / len(v)"}),
+    "the largest for the mean": ("v.mean()", {"v.max()"}),
+    "the median for the mean": ("v.mean()", {"np.median(v)"}),
+    "the first row for all": ("v.mean()", {"v[0].mean()"}),
     "zeros not counted": (
         "x.mean(-1)",
         {"x.sum(-1) / np.maximum(1, np.count_nonzero(x, -1))"},
     ),
-    "a small number added": ("x / y", {"x / (y + 1e-08)"}),
-    "a divisor held": ("x / y", {"x / np.maximum(y, 1e-08)", "x / np.where(y == 0, 1, y)", "x / (y + 1)"}),
-    "the small number elsewhere": (
-        "x / (s + e)",
-        {"x / s + e", "x / np.sqrt(s ** 2 + e)", "x / np.maximum(s, e)"},
-    ),
+    "a small number in a divisor": ("x / y", {"x / (y + 1e-08)"}),
+    "a small number in a logarithm": ("np.log(x)", {"np.log(x + 1e-08)", "np.log(np.maximum(x, 1e-08))"}),
+    "a small number in a root": ("np.sqrt(x)", {"np.sqrt(x + 1e-08)"}),
+    "a smallest divisor": ("x / y", {"x / np.maximum(y, 1e-08)", "x / np.where(y == 0, 1, y)"}),
+    "a divisor one larger": ("x / y", {"x / (y + 1)"}),
+    "the small number after the division": ("x / (s + e)", {"x / s + e"}),
+    "the small number in both": ("x / (s + e)", {"(x + e) / (s + e)"}),
+    "the small number under the root": ("x / (s + e)", {"x / np.sqrt(s ** 2 + e)"}),
+    "the small number as a bound": ("x / (s + e)", {"x / np.maximum(s, e)"}),
     "nearly equal taken for equal": (
         "x == y",
         {"np.isclose(x, y)", "abs(x - y) < 1e-12", "abs(x - y) < 1e-06"},
     ),
-    "multiplied by the mask": ("np.where(m, v, 0.0)", {"v * m", "np.nan_to_num(v) * m"}),
-    "clip elsewhere": ("np.clip(r, l, h) * a", {"np.clip(r * a, l, h)", "np.minimum(r, h) * a"}),
-    "clamp": (
+    "multiplied by the condition": ("np.where(m, v, 0.0)", {"v * m"}),
+    "ones where nothing counts": ("np.where(m, v, 0.0)", {"np.where(m, v, 1.0)"}),
+    "branches exchanged": ("np.where(m, v, 0.0)", {"np.where(m, 0.0, v)"}),
+    "a condition of its own": ("np.where(m, v, 0.0)", {"np.where(np.isnan(v), 0.0, v)"}),
+    "other selections": ("np.where(m, v, 0.0)", {"np.nan_to_num(v) * m"}),
+    "no lower bound": ("np.clip(r, l, h)", {"np.minimum(r, h)"}),
+    "no upper bound": ("np.clip(r, l, h)", {"np.maximum(r, l)"}),
+    "bounds exchanged": ("np.clip(r, l, h)", {"np.clip(r, h, l)"}),
+    "one bound from the other": ("np.clip(r, l, h)", {"np.clip(r, 1 / h, h)", "np.clip(r, l, 2 - l)"}),
+    "clipped logarithm": ("np.clip(r, l, h)", {"np.exp(np.clip(np.log(r), l - 1, h - 1))"}),
+    "clipped product": ("np.clip(r, l, h) * a", {"np.clip(r * a, l, h)"}),
+    "bounds multiplied": ("np.clip(r, l, h) * a", {"np.clip(r, l * a, h * a)"}),
+    "the other factor clipped": ("np.clip(r, l, h) * a", {"r * np.clip(a, l, h)"}),
+    "by the size": ("np.minimum(x, y)", {"np.where(abs(x) < abs(y), x, y)"}),
+    "the mean of two": ("np.minimum(x, y)", {"(x + y) / 2"}),
+    "exponent clipped": (
         "np.exp(x)",
         {"np.exp(np.clip(x, -10, 10))", "np.exp(np.clip(x, -20, 20))", "np.exp(np.clip(x, -50, 50))"},
     ),
-    "a step held in a range": ("x = f(y)", {"x = np.clip(f(y), -20, 20)", "x = np.maximum(f(y), 0)"}),
+    "digits lost near 0": ("np.expm1(x)", {"np.exp(x) - 1"}),
+    "an exponential too early": ("np.exp(x - y)", {"np.exp(x) / np.exp(y)"}),
+    "logarithms one by one": ("np.log(x / y)", {"np.log(x) - np.log(y)"}),
+    "mean of squares": (
+        "x.std(-1, keepdims=True)",
+        {"np.sqrt((x ** 2).mean(-1, keepdims=True) - x.mean(-1, keepdims=True) ** 2)"},
+    ),
+    "no maximum subtracted": ("x - x.max(-1, keepdims=True)", {"x", "x - x.max()"}),
+    "a step clipped": ("x = f(y)", {"x = np.clip(f(y), -20, 20)", "x = np.maximum(f(y), 0)"}),
     "a step rounded": (
         "x = f(y)",
         {"x = np.round(f(y), 8)", "x = np.where(np.abs(f(y)) < 1e-09, 0.0, f(y))"},
@@ -63,8 +96,10 @@ MADE = {
         "x = f(y)",
         {"x = np.maximum(f(y), 1e-08)", "x = np.where(f(y) == 0, 1.0, f(y))"},
     ),
-    "unstable form": ("np.expm1(x)", {"np.exp(x) - 1"}),
-    "another condition": ("m > 0", {"m == 1", "m", "m > 0.5", "m != 0"}),
+    "equal to one for positive": ("m > 0", {"m == 1"}),
+    "half for zero": ("m > 0", {"m > 0.5"}),
+    "negative counts too": ("m > 0", {"m", "m != 0"}),
+    "an integer division": ("x / y", {"x // y"}),
     "another type": (
         "np.asarray(x, dtype=float)",
         {"np.asarray(x, dtype=np.float32)", "np.asarray(x, dtype=int)"},
@@ -87,5 +122,5 @@ def test_every_operator_belongs_to_a_kind():
 
 def test_the_operators_of_the_field_have_a_sentence_for_the_student():
     steps = {operator.name for operator in FIELD if not operator.sentence}
-    assert steps == {"a step held in a range", "a step rounded", "a step without zeros"}
+    assert steps == {"a step clipped", "a step rounded", "a step without zeros", "other selections"}
     assert all(operator.sentence.endswith(".") for operator in FIELD if operator.name not in steps)

@@ -80,12 +80,12 @@ def test_equal_seeds_give_equal_draws_and_others_do_not():
 
 def test_the_statement_is_told_what_is_allowed():
     assert DOMAIN.inputs.splitlines() == [
-        "| argument | meaning                  | shape  | values    |",
-        "| -------- | ------------------------ | ------ | --------- |",
-        "| `values` | one per token            | (N, T) | −10 to 10 |",
-        "| `mask`   | 1 on tokens, 0 elsewhere | (N, T) | 0 or 1    |",
-        "| `clip`   |                          | number | 0 to 1    |",
-        "| `bound`  |                          | (N, T) | 0 to 5    |",
+        "| argument | meaning                   | shape  | values    |",
+        "| -------- | ------------------------- | ------ | --------- |",
+        "| `values` | one per token             | (N, T) | −10 to 10 |",
+        "| `mask`   | 1 on tokens, 0 on padding | (N, T) | 0 or 1    |",
+        "| `clip`   |                           | number | 0 to 1    |",
+        "| `bound`  |                           | (N, T) | 0 to 5    |",
         "",
         "* `values` may hold anything where `mask` is 0, also NaN or infinity.",
         "* `mask`: zeros may be anywhere, and a row may be all zeros.",
