@@ -1,5 +1,8 @@
 """What passes between the judge and a student's process: data, and nothing else."""
 
+from collections import OrderedDict
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -33,11 +36,35 @@ def test_data_travels_unchanged(value):
     assert np.array_equal(back, value) if isinstance(value, np.ndarray) else back == value
 
 
+class Pair(NamedTuple):
+    """Two values of a student."""
+
+    first: float
+    second: float
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (Pair(1.0, 2.0), (1.0, 2.0)),
+        (OrderedDict(a=1), {"a": 1}),
+        (np.array([1.0, 2.0], dtype=object), np.array([1.0, 2.0])),
+        (np.frompyfunc(abs, 1, 1)(np.array([-1.5])), np.array([1.5])),
+    ],
+    ids=["a named tuple", "an ordered dict", "an array of Python numbers", "np.frompyfunc"],
+)
+def test_harmless_types_travel_as_plain_data(value, plain):
+    back = wire.loads(wire.dumps(value))
+    assert type(back) is type(plain)
+    assert np.array_equal(back, plain) if isinstance(plain, np.ndarray) else back == plain
+
+
 @pytest.mark.parametrize(
     "value",
     [
         object(),
         np.array([object()]),
+        np.array([[1.0], [1.0, 2.0]], dtype=object),
         np.array(["2020-01-01"], "datetime64[D]"),
         np.zeros(2, [("a", float)]),
         lambda: 1,

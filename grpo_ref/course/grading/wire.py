@@ -6,6 +6,7 @@ fastest. The student's process reads this file too, so it imports nothing but Nu
 """
 
 import base64
+import contextlib
 import io
 import json
 import math
@@ -100,11 +101,11 @@ def _encode(value: Any, depth: int = DEEPEST) -> Any:
         return {KIND: "complex", "parts": [_encode(value.real), _encode(value.imag)]}
     if depth == 0:
         raise NotData(f"a value with more than {DEEPEST} nested lists is not plain data")
-    if kind is list:
+    if isinstance(value, list):
         return [_encode(item, depth - 1) for item in value]
-    if kind is tuple:
+    if isinstance(value, tuple):  # a named tuple is sent as a tuple
         return {KIND: "tuple", "items": [_encode(item, depth - 1) for item in value]}
-    if kind is dict:
+    if isinstance(value, dict):
         items = [[_encode(key, depth - 1), _encode(item, depth - 1)] for key, item in value.items()]
         return {KIND: "dict", "items": items}
     huge = "a whole number of thousands of digits" if kind is int else ""
@@ -114,6 +115,9 @@ def _encode(value: Any, depth: int = DEEPEST) -> Any:
 def _encode_array(value: Any) -> Any:
     """Encode an array as its dtype, its shape and its bytes, in its memory order."""
     array = np.asarray(value)
+    if array.dtype.kind == "O":  # np.frompyfunc and np.vectorize return arrays of Python numbers
+        with contextlib.suppress(ValueError):
+            array = np.array(array.tolist())
     if array.dtype.kind == "f" and array.itemsize > 8:  # how long doubles look differs between machines
         array = array.astype(np.float64)
     if array.dtype.kind not in KINDS:
