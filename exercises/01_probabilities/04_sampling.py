@@ -1,57 +1,80 @@
-"""From a uniform number to a token
+"""Sampling a token
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-Before the policy, the language model in training, can learn from its answers it has to give some:
-at every position it draws a token with the probabilities that it has for the vocabulary. Think of
-the probabilities as lengths, laid end to end on the line from 0 to 1. A random number that falls on
-the line evenly, a uniform number, falls on a token's stretch just as often as its probability says.
-With the uniform numbers given from outside, sampling is an ordinary function: the same numbers give
-the same tokens, and a bug can be repeated.
+The policy, the language model in training, learns from its own answers. To write an answer, the
+policy samples one token at every position, with the probabilities that it gives to the tokens of
+the vocabulary.
+
+Think of the probabilities as lengths, placed end to end on the line from 0 to 1. A uniform random
+number falls on the part of a token as often as the token's probability says. If the uniform numbers
+are arguments, sampling is an ordinary function: the same numbers give the same tokens, and you can
+reproduce a bug.
 
 ## Your task
 
 Write `sample_tokens(probs, uniforms)`.
 
-Write `sample_tokens(probs, uniforms)`. For each row it gives the first token at which the sum of
-the probabilities so far is larger than the uniform number:
+For each row, return the first token at which the sum of the probabilities so far is larger than the
+uniform number:
 
     token = min { a : p₀ + ... + pₐ > u }
 
-Where u is exactly equal to a sum, that sum is not larger. Computed sums are rounded, and the last
-one may come out a little below 1: if u is not below it, there is no such token, and the answer is
-the last token whose probability is not 0.
+p₀, p₁, ... are the probabilities of the row, and u is its uniform number. A sum that is exactly
+equal to u is not larger. Computed sums are rounded, so the last sum may be a little below 1. If u
+is not below the last sum, return the last token whose probability is not 0.
 
-* `probs`: p, a distribution over the vocabulary in each row; it sums to 1 up to rounding; (N, V); 0
-  to 1.
-* `uniforms`: u, one number below 1 for each row; (N,); 0 to 1.
+| argument   | meaning                               | shape  | values |
+| ---------- | ------------------------------------- | ------ | ------ |
+| `probs`    | p, one distribution per row           | (N, V) | 0 to 1 |
+| `uniforms` | u, one uniform number below 1 per row | (N,)   | 0 to 1 |
 
 * N and V are at least 1.
 * Every number in `probs` is 0 or at least 1e-300 in absolute value.
+* Each row of `probs` sums to 1 up to rounding.
+* Rounding never decides the answer: u differs from each sum by at least 1e-13 times the sum. The
+  exceptions are the sum of all probabilities, and rows of multiples of 1/4, whose sums are exact.
 
-(N,) tokens, whole numbers from 0 to V - 1.
-
-* A token of probability 0 is never drawn, whatever u is; one of probability 1e-12 can be.
-* How the sums are rounded does not matter: where u is equal to a sum, the probabilities are
-  multiples of 1/4, whose sums are exact, or u and the sum are both 0.
-* There is at least one row and one token.
+Return an array of shape (N,) of integers from 0 to V - 1.
 
 ## Examples
+
+**Three samples from the same probabilities.**
 
     >>> sample_tokens([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25], [0.5, 0.25, 0.25]], [0.1, 0.6, 0.9])
     [0, 1, 2]
 
-The sums are 0.5, 0.75 and 1. The first that is larger than 0.1 is 0.5, for 0.6 it is 0.75, for 0.9
+The sums are 0.5, 0.75 and 1. The first sum larger than 0.1 is 0.5. For 0.6 it is 0.75, and for 0.9
 it is 1.
+
+**A sum that is equal to u.** A token of probability 0 is never sampled.
+
+    >>> sample_tokens([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]], [0.5, 0.0, 0.5])
+    [1, 1, 2]
+
+In the first row 0.5 is not larger than 0.5, so the next token is sampled. In the second row the
+first sum is 0, which is not larger than 0. In the third row the sums are 0.5, 0.5 and 1, and only
+the last one is larger than 0.5.
+
+**A last sum below 1.** Ten probabilities of 0.1 and one of 0.
+
+    >>> sample_tokens([[0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.0]],
+    ...               [0.9999999999999999])
+    [9]
+
+`np.cumsum` gives 0.9999999999999999 as the last sum. This is not larger than u, so the answer is
+the last token whose probability is not 0.
 
 ## When it is solved
 
-Trainers call `torch.multinomial`. vLLM divides the probabilities by exponential random numbers and
-takes the token with the largest quotient, which draws with the same probabilities.
+Trainers call `torch.multinomial`. vLLM divides the probabilities by random numbers with an
+exponential distribution and takes the token with the largest quotient. This samples with the same
+probabilities. You will need the function of this exercise again in chapter 7, where you train a
+policy.
 
 ## See also
 
-* Source: Devroye 1986, Non-uniform random variate generation, ch. 3 (inversion by sequential
+* Source: Devroye 1986, Non-uniform Random Variate Generation, ch. 3 (inversion by sequential
   search).
 * The notebook 02_from_bandit_to_language.ipynb; `grpo-ref notebooks` opens it.
 

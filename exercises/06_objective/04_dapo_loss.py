@@ -1,72 +1,91 @@
-"""DAPO, from rewards to loss
+"""The loss of DAPO
 
 Hard, 3 points. GRADING.md says how answers are graded.
 
-GRPO lets the policy answer each of P prompts G times and compares the answers (completions) of a
-prompt, its group. DAPO changes five things about it: good tokens may go further before they are
-clipped (clip-higher); groups in which all rewards are equal teach nothing and are left out (dynamic
-sampling); every token counts the same (token mean); there is no penalty that holds the policy near
-a reference; and answers that are too long are punished softly, which is
-`aggregation/soft_overlong`. The first four make up the loss that you write here, from the rewards
-to the number that is minimized.
+GRPO lets the policy answer each of P prompts G times. The G answers (*completions*) to one prompt
+are a *group*, and GRPO compares their rewards. DAPO drops the KL penalty and makes four changes: a
+higher upper bound of the clip (clip-higher), no groups with equal rewards (dynamic sampling), the
+same weight for every token (token mean), and a soft penalty for completions that are too long.
+
+The soft penalty belongs to the rewards (`aggregation/soft_overlong`). You write the rest here, from
+rewards to loss.
 
 ## Your task
 
 Write `dapo_loss(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high=0.28)`.
 
-Write `dapo_loss(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high=0.28)`:
+Return the loss:
 
     Aᵢ = (rᵢ - mean(r)) / (std(r) + 1e-4)
     L = -Σ min(ρ A, clip(ρ, 1 - clip_low, 1 + clip_high) A) / number of tokens
     ρ = exp(log πθ - log πold)
 
-r are the rewards of one group; mean and std run over its G completions, and std divides by G, not
-by G - 1. The advantage A of a completion holds for all its tokens. ρ is the ratio of a token: how
-much likelier it has become since πold, the policy that wrote it.
+r are the rewards of one group. mean and std run over all its G completions, also over completions
+without tokens. std divides by G, not by G - 1. All tokens of completion i have the advantage A =
+Aᵢ. ρ is the ratio of a token: πθ is the policy, and πold sampled the token. clip(ρ, a, b) is a
+where ρ < a, b where ρ > b, and ρ in between.
 
 The sum and the number of tokens run over all tokens of the groups whose rewards are not all equal,
-and over no others: two rewards that differ, however little, make a group count. The mask says what
-is a token: where it is 0 stands padding, which is not counted, and what the arrays of
-log-probabilities hold there never matters, be it NaN or infinity. If no token is left, the loss is
-0.
+and over no other tokens. Two rewards that differ, however little, make a group count.
 
-| argument        | meaning                                  | shape     | values      |
-| --------------- | ---------------------------------------- | --------- | ----------- |
-| `log_probs`     | log πθ of the tokens, in nats            | (P, G, T) | −1000 to 0  |
-| `old_log_probs` | log πold, at most 30 nats from log_probs | (P, G, T) | −1000 to 0  |
-| `rewards`       | one per completion, one row per prompt   | (P, G)    | −1e4 to 1e4 |
-| `mask`          | 1 on tokens, 0 on padding                | (P, G, T) | 0 or 1      |
-| `clip_low`      | how far the ratio may go down            | number    | 0 to 0.99   |
-| `clip_high`     | how far it may go up                     | number    | 0 to 20     |
+| argument        | meaning                                 | shape     | values      |
+| --------------- | --------------------------------------- | --------- | ----------- |
+| `log_probs`     | log πθ of each token                    | (P, G, T) | −1000 to 0  |
+| `old_log_probs` | log πold of each token                  | (P, G, T) | −1000 to 0  |
+| `rewards`       | one reward per completion               | (P, G)    | −1e4 to 1e4 |
+| `mask`          | 1 on tokens, 0 on padding               | (P, G, T) | 0 or 1      |
+| `clip_low`      | lower bound of the ratio: 1 - clip_low  | number    | 0 to 0.99   |
+| `clip_high`     | upper bound of the ratio: 1 + clip_high | number    | 0 to 20     |
 
 * `log_probs` and `old_log_probs` may hold anything where `mask` is 0, also NaN or infinity.
 * `mask`: zeros may be anywhere, and a row may be all zeros.
 * P, G and T are at least 1.
+* On tokens, `old_log_probs` differs from `log_probs` by at most 30.
 
-A number, to be minimized; 0 if no token is left.
+Return a number, 0 if no tokens remain. Padding, where the mask is 0, is not counted.
 
 ## Examples
 
-    >>> dapo_loss([[[-0.510826, -0.356675], [-0.693147, -1.20397]], [[-0.693147, -0.693147], [-0.693147, -0.693147]]], [[[-0.693147, -0.693147], [-0.693147, -0.693147]], [[-0.693147, -0.693147], [-0.693147, -0.693147]]], [[1, 0], [1, 1]], [[[1, 1], [1, 1]], [[1, 1], [1, 1]]])
-    -0.16996600679864027
+**One group counts, the other one does not.** The bounds have their defaults.
 
-The second group agrees, so only the four tokens of the first count. Its advantages are 0.5 / 0.5001
-and -0.5 / 0.5001; its ratios are 1.2 and 1.4, which is held at 1.28, and 1 and 0.6, for which 0.8
-counts: -(1.2 + 1.28 - 1 - 0.8) / 4 · 0.9998.
+    >>> dapo_loss([[[-0.5108256, -0.3566749], [-0.6931472, -1.2039728]],
+    ...            [[-0.6931472, -0.6931472], [-0.6931472, -0.6931472]]],
+    ...           [[[-0.6931472, -0.6931472], [-0.6931472, -0.6931472]],
+    ...            [[-0.6931472, -0.6931472], [-0.6931472, -0.6931472]]],
+    ...           [[1, 0], [1, 1]], [[[1, 1], [1, 1]], [[1, 1], [1, 1]]])
+    -0.169966
+
+The rewards of the second group are equal, so only the four tokens of the first group count. Its
+advantages are ±0.5 / 0.5001 = ±0.9998. The good completion has the ratios 1.2 and 1.4, and 1.4 is
+clipped at 1.28. The bad one has the ratios 1 and 0.6, and 0.6 is clipped at 0.8. L = -(1.2 + 1.28 -
+1 - 0.8) / 4 · 0.9998.
+
+**An advantage of 0, and a completion without tokens.** All ratios are 1.
+
+    >>> dapo_loss([[[-0.5, -0.5], [-0.5, -0.5], [-0.5, -0.5]]],
+    ...           [[[-0.5, -0.5], [-0.5, -0.5], [-0.5, -0.5]]],
+    ...           [[2, 1, 0]], [[[1, 1], [1, 0], [0, 0]]])
+    -0.816397
+
+The mean of the three rewards is 1, and std = 0.816497. The advantages are 1.2246, 0 and -1.2246.
+Three tokens count, two of them with A = 1.2246 and one with A = 0: L = -(1.2246 + 1.2246 + 0) / 3.
+
+**No tokens remain.**
+
+    >>> dapo_loss([[[-0.5], [-0.5]]], [[[-0.5], [-0.5]]], [[1, 1]], [[[1], [1]]])
+    0
 
 ## When it is solved
 
-TRL's `loss_type="dapo"` does not filter groups. DAPO itself samples new prompts until the batch is
-full of groups that count. Trainers that do neither keep the tokens of the other groups in the
-number of tokens, so that their loss shrinks when the prompts become too easy or too hard.
-`policy_loss` of this package, with `recipe=DAPO`, begins after the advantages and the filter. One
-divisor for the whole batch is the form of verl and TRL; the paper divides by the tokens of each
-group, see `aggregation/group_token_mean`.
+The DAPO trainer samples new prompts until the batch is full of groups that count. TRL's
+`loss_type="dapo"` does not filter groups. Their tokens stay in the number of tokens, so the loss
+shrinks if the prompts become too easy or too hard. verl and TRL use one divisor for the whole
+batch, as here. The paper divides by the tokens of each group: see `aggregation/group_token_mean`.
 
 ## See also
 
-* Source: Yu et al. 2025, DAPO (arXiv:2503.14476); TRL `loss_type="dapo"`, which does not filter
-  groups.
+* Source: Yu et al. 2025, DAPO, eq. 8 to 12 (arXiv:2503.14476); TRL, loss_type="dapo", which does
+  not filter groups.
 * `grpo_ref.policy_loss` is the same function in this package. Look at it when you are done.
 * The notebook 01_the_objective.ipynb; `grpo-ref notebooks` opens it.
 

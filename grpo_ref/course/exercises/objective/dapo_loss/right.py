@@ -1,4 +1,4 @@
-"""Right answers to objective/dapo_loss in other styles."""
+"""Right answers to `objective/dapo_loss` in other styles."""
 
 import math
 import statistics
@@ -32,8 +32,8 @@ def boolean_index(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_hi
         return np.float64(0)
     ratio = np.exp((np.asarray(log_probs, dtype=float)[m]) - np.asarray(old_log_probs, dtype=float)[m])
     a = np.repeat(a[:, :, None], m.shape[2], axis=2)[m]
-    held = np.where(a > 0, np.minimum(ratio, 1 + clip_high), np.maximum(ratio, 1 - clip_low))
-    return -(held * a).mean()
+    clipped = np.where(a > 0, np.minimum(ratio, 1 + clip_high), np.maximum(ratio, 1 - clip_low))
+    return -(clipped * a).mean()
 
 
 def with_einsum(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high=0.28):
@@ -42,15 +42,15 @@ def with_einsum(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high
     lp, old = (np.array(x, dtype=float) for x in (log_probs, old_log_probs))
     lp[m == 0] = 0.0
     old[m == 0] = 0.0
-    contrast = np.any(r != r[:, :1], axis=1).astype(float)
+    is_mixed = np.any(r != r[:, :1], axis=1).astype(float)
     a = (r - r.mean(1, keepdims=True)) / (r.std(1, keepdims=True) + 1e-4)
     ratio = np.exp(lp - old)
     gain = np.minimum(
         np.einsum("pgt,pg->pgt", ratio, a),
         np.einsum("pgt,pg->pgt", np.clip(ratio, 1 - clip_low, 1 + clip_high), a),
     )
-    count = np.einsum("pgt,p->", m, contrast)
-    return -np.einsum("pgt,pgt,p->", gain, m, contrast) / count if count else 0
+    count = np.einsum("pgt,p->", m, is_mixed)
+    return -np.einsum("pgt,pgt,p->", gain, m, is_mixed) / count if count else 0
 
 
 def group_by_group(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high=0.28):
@@ -88,8 +88,8 @@ def tokens_in_a_row(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_
     kept = mixed[prompts]
     prompts, members, times = prompts[kept], members[kept], times[kept]
     a = (r[prompts, members] - r.mean(1)[prompts]) / (np.sqrt(r.var(1)) + 1e-4)[prompts]
-    here = (prompts, members, times)
-    ratio = np.exp(np.asarray(log_probs, dtype=float)[here] - np.asarray(old_log_probs, dtype=float)[here])
+    tokens = (prompts, members, times)
+    ratio = np.exp(np.asarray(log_probs, dtype=float)[tokens] - np.asarray(old_log_probs, dtype=float)[tokens])
     bound = np.where(a > 0, 1 + clip_high, 1 - clip_low)
-    stopped = ((a > 0) & (ratio > bound)) | ((a < 0) & (ratio < bound))
-    return -np.sum(np.where(stopped, bound, ratio) * a) / (len(a) or 1)
+    is_clipped = ((a > 0) & (ratio > bound)) | ((a < 0) & (ratio < bound))
+    return -np.sum(np.where(is_clipped, bound, ratio) * a) / (len(a) or 1)

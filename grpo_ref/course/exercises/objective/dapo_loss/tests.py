@@ -5,10 +5,17 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.advantages import group_normalized
-from grpo_ref.course.author import GROUPS, Case, Domain, Mask, Real, Scalar, Unchanged
+from grpo_ref.course.author import GROUPS, Case, Domain, Mask, Real, Rule, Scalar, Unchanged
+from grpo_ref.course.exercises.objective.grpo_loss.tests import on_tokens
 from grpo_ref.filters import mixed_groups
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DAPO
+
+
+def are_near(values):
+    offsets = on_tokens(values, "log_probs") - on_tokens(values, "old_log_probs")
+    return bool((np.abs(offsets) < 30.0 + 1e-9).all())
+
 
 DOMAIN = Domain(
     {
@@ -17,7 +24,7 @@ DOMAIN = Domain(
             (-1000, 0),
             usual=((-2, 0), (-30, 0), (-1000, -900)),
             padding="mask",
-            meaning="log πθ of the tokens, in nats",
+            meaning="log πθ of each token",
         ),
         "old_log_probs": Real(
             "P G T",
@@ -26,26 +33,20 @@ DOMAIN = Domain(
             padding="mask",
             near="log_probs",
             whole=False,
-            meaning="log πold, at most 30 nats from log_probs",
+            meaning="log πold of each token",
         ),
-        "rewards": Real("P G", (-1e4, 1e4), rows=GROUPS, meaning="one per completion, one row per prompt"),
+        "rewards": Real("P G", (-1e4, 1e4), rows=GROUPS, meaning="one reward per completion"),
         "mask": Mask("P G T"),
-        "clip_low": Scalar(0.2, (0, 0.99), at=(0,), meaning="how far the ratio may go down"),
-        "clip_high": Scalar(0.28, (0, 20), at=(0,), meaning="how far it may go up"),
+        "clip_low": Scalar(0.2, (0, 0.99), at=(0,), meaning="lower bound of the ratio: 1 - clip_low"),
+        "clip_high": Scalar(0.28, (0, 20), at=(0,), meaning="upper bound of the ratio: 1 + clip_high"),
     },
     sizes={"P": (1, 3), "G": (1, 4), "T": (1, 4)},
     large={"P": 20, "G": 20, "T": 100},
+    rules=(Rule("On tokens, `old_log_probs` differs from `log_probs` by at most 30.", are_near),),
 )
 
 
-def reference(
-    log_probs,
-    old_log_probs,
-    rewards,
-    mask,
-    clip_low=0.2,
-    clip_high=0.28,
-):
+def reference(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high=0.28):
     log_probs, old, rewards = (np.asarray(x, dtype=float) for x in (log_probs, old_log_probs, rewards))
     keep = mixed_groups(rewards)[:, None, None] & (np.asarray(mask) > 0)
     surrogate = replace(DAPO.surrogate, settings={"clip_low": clip_low, "clip_high": clip_high})
@@ -54,61 +55,67 @@ def reference(
     return float(policy_loss(log_probs, advantages, keep, recipe=recipe, old_log_probs=old).loss)
 
 
-OLD = np.log(np.full((2, 2, 2), 0.5))
-
-NEW = np.log(np.array([[[0.6, 0.7], [0.5, 0.3]], [[0.5, 0.5], [0.5, 0.5]]]))
-
-ONES = np.ones((2, 2, 2))
-
-OLD_OF_THREE = np.log(np.full((1, 3, 2), 0.5))
-
+OLD = np.log(np.full((2, 2, 2), 0.5)).tolist()
+NEW = np.log([[[0.6, 0.7], [0.5, 0.3]], [[0.5, 0.5], [0.5, 0.5]]]).tolist()
+ONES = [[[1, 1], [1, 1]], [[1, 1], [1, 1]]]
+SAME = [[[-0.5, -0.5]] * 3]
+"""Log-probabilities of one group of three completions."""
 TWO_GROUPS = [[[1, 1], [1, 1], [1, 1]], [[1, 0], [0, 1], [1, 1]]]
-
-UNIT = 1 / 1.0002
+ADVANTAGE_OF_TWO = 0.5 / 0.5001
+ADVANTAGE_OF_THREE = 1 / (np.sqrt(2 / 3) + 1e-4)
+"""Advantage of the best reward among 0, 1 and among 0, 1, 2."""
 
 CHECKS = (
     Case(
-        "A mixed group and one without contrast",
+        "One group counts, the other one does not",
         (NEW, OLD, [[1, 0], [1, 1]], ONES),
-        -(1.2 + 1.28 - 1.0 - 0.8) / 4 * UNIT,
-        why=(
-            "The second group agrees, so only the four tokens of the first count. Its advantages are 0.5"
-            " / 0.5001 and"
-            " -0.5 / 0.5001; its ratios are 1.2 and 1.4, which is held at 1.28, and 1 and 0.6, for which"
-            " 0.8 counts:"
-            " -(1.2 + 1.28 - 1 - 0.8) / 4 · 0.9998."
-        ),
+        -(1.2 + 1.28 - 1.0 - 0.8) / 4 * ADVANTAGE_OF_TWO,
+        why="Only the four tokens of the first group count: -(1.2 + 1.28 - 1 - 0.8) / 4 · 0.9998.",
         shown=True,
     ),
-    Case("No group is left", (NEW, OLD, [[0, 0], [1, 1]], ONES), 0.0, why="nothing to learn, and no 0/0"),
     Case(
-        "Tokens count the same, not completions",
+        "An advantage of 0, and a completion without tokens",
+        (SAME, SAME, [[2, 1, 0]], [[[1, 1], [1, 0], [0, 0]]]),
+        -2 / 3 * ADVANTAGE_OF_THREE,
+        why="Three tokens count, two of them with A = 1.2246 and one with A = 0.",
+        shown=True,
+    ),
+    Case(
+        "No tokens remain",
+        ([[[-0.5], [-0.5]]], [[[-0.5], [-0.5]]], [[1, 1]], [[[1], [1]]]),
+        0.0,
+        why="The rewards of the only group are equal.",
+        shown=True,
+    ),
+    Case(
+        "Two groups with equal rewards",
+        (NEW, OLD, [[0, 0], [1, 1]], ONES),
+        0.0,
+        why="No tokens remain, so the loss is 0 and not 0/0.",
+    ),
+    Case(
+        "Every token has the same weight",
         (OLD[:1], OLD[:1], [[1, 0]], [[[1, 0], [1, 1]]]),
-        UNIT / 3,
-        why="one token with A = 1, two with A = -1: minus -1/3",
+        ADVANTAGE_OF_TWO / 3,
+        why="One token has the advantage A and two tokens have -A: the mean is -A/3.",
     ),
     Case(
-        "A completion at the mean still counts",
-        (OLD_OF_THREE, OLD_OF_THREE, [[0, 1, 2]], [[[1, 0], [0, 1], [1, 1]]]),
-        -1 / (np.sqrt(2 / 3) + 1e-4) / 4,
-        why="the advantages are -1, 0, 1 over the std, the ratios 1: (-1 + 0 + 1 + 1) / 4, not / 3",
+        "A completion at the mean counts",
+        (SAME, SAME, [[0, 1, 2]], [[[1, 0], [0, 1], [1, 1]]]),
+        -ADVANTAGE_OF_THREE / 4,
+        why="Four tokens count, also the token whose advantage is 0.",
     ),
     Case(
-        "Equal rewards, though their mean is rounded",
-        (
-            np.repeat(OLD_OF_THREE, 2, 0),
-            np.repeat(OLD_OF_THREE, 2, 0),
-            [[0.1] * 3, [0, 1, 2]],
-            TWO_GROUPS,
-        ),
-        -1 / (np.sqrt(2 / 3) + 1e-4) / 4,
-        why="0.1 + 0.1 + 0.1 is not 0.3 for a computer, but the three are equal: four tokens are left",
+        "Equal rewards, although their mean is rounded",
+        (SAME * 2, SAME * 2, [[0.1] * 3, [0, 1, 2]], TWO_GROUPS),
+        -ADVANTAGE_OF_THREE / 4,
+        why="The computed mean of three rewards of 0.1 is not 0.1, but the rewards are equal.",
     ),
     Case(
-        "Other half-widths",
+        "Other bounds",
         (NEW[:1], OLD[:1], [[1, 0]], ONES[:1], 0.5, 0.1),
-        -(1.1 + 1.1 - 1.0 - 0.6) / 4 * UNIT,
-        why="1.2 and 1.4 held at 1.1; 0.6 is above 0.5",
+        -(1.1 + 1.1 - 1.0 - 0.6) / 4 * ADVANTAGE_OF_TWO,
+        why="1.2 and 1.4 are clipped at 1.1, and 0.6 is above the lower bound 0.5.",
     ),
-    Unchanged((NEW, OLD, np.array([[1, 0], [1, 1]]), ONES)),
+    Unchanged(tuple(np.array(values, dtype=float) for values in (NEW, OLD, [[1, 0], [1, 1]], ONES))),
 )

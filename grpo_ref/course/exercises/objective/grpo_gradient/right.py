@@ -1,4 +1,4 @@
-"""Right answers to objective/grpo_gradient in other styles."""
+"""Right answers to `objective/grpo_gradient` in other styles."""
 
 import math
 
@@ -13,8 +13,8 @@ def with_loops(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0
             slope = 0.0
             if mark:
                 r = math.exp(x - y)
-                held = r > 1 + clip if a > 0 else r < 1 - clip
-                slope = (0.0 if held else r * a) - kl_coef * (1 - math.exp(z - x))
+                clipped = r > 1 + clip if a > 0 else r < 1 - clip
+                slope = (0.0 if clipped else r * a) - kl_coef * (1 - math.exp(z - x))
             row.append(-slope / length / len(advantages))
         rows.append(row)
     return rows

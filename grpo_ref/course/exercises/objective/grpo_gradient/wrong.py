@@ -6,89 +6,132 @@ from grpo_ref.course.author import Mutant
 from grpo_ref.course.exercises.objective.grpo_gradient.tests import reference
 
 
-def _of(slope=None, kl=None, weight=None, sign=-1.0):
-    def answer(
-        log_probs,
-        old_log_probs,
-        ref_log_probs,
-        advantages,
-        mask,
-        clip=0.2,
-        kl_coef=0.04,
-    ):
+def surrogate_slope(r, a, e):
+    return np.where(((a > 0) & (r > 1 + e)) | ((a < 0) & (r < 1 - e)), 0.0, r * a)
+
+
+def k3_slope(v):
+    return -np.expm1(-v)
+
+
+def sequence_weights(m):
+    return m / m.sum(-1, keepdims=True) / len(m)
+
+
+def variant(slope=surrogate_slope, penalty=k3_slope, weights=sequence_weights, sign=-1.0):
+    """Return the formula with another slope (r, A, ε), penalty (v), weights (mask) or sign."""
+
+    def answer(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
         m = np.asarray(mask, dtype=float)
         lp, old, ref = (np.where(m > 0, x, 0.0) for x in (log_probs, old_log_probs, ref_log_probs))
-        a = np.asarray(advantages, dtype=float)[:, None] * m
-        total = (slope or _slope)(np.exp(lp - old), a, clip) - kl_coef * (kl or _kl)(lp - ref)
-        return sign * (weight or _weight)(m) * total
+        a = np.asarray(advantages, dtype=float)[:, None]
+        return sign * weights(m) * (slope(np.exp(lp - old), a, clip) - kl_coef * penalty(lp - ref))
 
     return answer
 
 
-def _slope(r, a, e):
-    return np.where(((a > 0) & (r > 1 + e)) | ((a < 0) & (r < 1 - e)), 0.0, r * a)
-
-
-def _kl(v):
-    return -np.expm1(-v)
-
-
-def _weight(m):
-    return m / m.sum(-1, keepdims=True) / len(m)
+def padding_times_zero(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
+    lp, old, ref, m = (np.asarray(x, dtype=float) for x in (log_probs, old_log_probs, ref_log_probs, mask))
+    a = np.asarray(advantages, dtype=float)[:, None]
+    return -sequence_weights(m) * (surrogate_slope(np.exp(lp - old), a, clip) - kl_coef * k3_slope(lp - ref))
 
 
 WRONG = (
-    Mutant("sign", _of(sign=1.0), "The sign is turned over: this is the gradient of the objective."),
-    Mutant("never clipped", _of(slope=lambda r, a, e: r * a), "A clipped token has no slope."),
+    Mutant("sign", variant(sign=1.0), "Returns the gradient of the objective; the loss has a minus sign."),
     Mutant(
-        "only inside the band",
-        _of(slope=lambda r, a, e: np.where(abs(r - 1) > e, 0.0, r * a)),
-        "Outside the band a token still has a slope if its advantage calls it back.",
+        "never clipped",
+        variant(lambda r, a, e: r * a),
+        "Gives clipped tokens the slope r A; their slope is 0.",
     ),
     Mutant(
-        "held on the bound",
-        _of(slope=lambda r, a, e: np.where(((a > 0) & (r >= 1 + e)) | ((a < 0) & (r <= 1 - e)), 0.0, r * a)),
-        "On the bound itself the token still has its slope: only beyond it the clip holds.",
+        "only inside the bounds",
+        variant(lambda r, a, e: np.where(abs(r - 1) > e, 0.0, r * a)),
+        "Gives every token outside the bounds the slope 0; a bad token above 1+ε is not clipped.",
+    ),
+    Mutant(
+        "max for min",
+        variant(lambda r, a, e: np.where(((a < 0) & (r > 1 + e)) | ((a > 0) & (r < 1 - e)), 0.0, r * a)),
+        "Takes the slope of the larger of the two products; the surrogate is the smaller.",
+    ),
+    Mutant(
+        "zero on the bound",
+        variant(lambda r, a, e: np.where(((a > 0) & (r >= 1 + e)) | ((a < 0) & (r <= 1 - e)), 0.0, r * a)),
+        "Gives tokens exactly on a bound the slope 0; their slope is r A.",
     ),
     Mutant(
         "ratio forgotten",
-        _of(slope=lambda r, a, e: np.where(_slope(r, a, e) == 0, 0.0, a)),
-        "dr/d log πθ is r, not 1.",
+        variant(lambda r, a, e: np.where(surrogate_slope(r, a, e) == 0, 0.0, a)),
+        "Uses A as the slope of r A; dr/d log πθ is r, not 1.",
     ),
     Mutant(
         "the value for the slope",
-        _of(slope=lambda r, a, e: np.minimum(r * a, np.clip(r, 1 - e, 1 + e) * a)),
-        "This is the value of the surrogate: a clipped token has a value, but no slope.",
+        variant(lambda r, a, e: np.minimum(r * a, np.clip(r, 1 - e, 1 + e) * a)),
+        "Uses the value of the surrogate as its slope; a clipped token has a value, but the slope 0.",
     ),
-    Mutant("penalty forgotten", _of(kl=lambda v: 0 * v), "The penalty has a slope as well."),
+    Mutant("penalty forgotten", variant(penalty=np.zeros_like), "Omits the slope of the penalty."),
     Mutant(
         "penalty with the wrong sign",
-        _of(kl=lambda v: np.expm1(-v)),
-        "The penalty's slope has the wrong sign: it pushes away from the reference.",
+        variant(penalty=lambda v: -k3_slope(v)),
+        "Gives the slope of the penalty the wrong sign: it pushes the policy away from πref.",
     ),
-    Mutant("penalty of k1", _of(kl=lambda v: np.ones_like(v)), "This is the slope of k1; k3's is 1 - e⁻ᵛ."),
-    Mutant("penalty of k2", _of(kl=lambda v: v), "This is the slope of k2; k3's is 1 - e⁻ᵛ."),
     Mutant(
-        "the penalty's value",
-        _of(kl=lambda v: np.expm1(-v) + v),
-        "This is the value of k3, not its slope.",
+        "v turned around",
+        variant(penalty=lambda v: np.expm1(v)),
+        "Uses v = log πref - log πθ in the penalty; v is log πθ - log πref.",
+    ),
+    Mutant(
+        "the slope of e⁻ᵛ alone",
+        variant(penalty=lambda v: -np.exp(-v)),
+        "Uses the slope -e⁻ᵛ for k3; the 1 is missing.",
+    ),
+    Mutant(
+        "penalty of k1", variant(penalty=np.ones_like), "Uses 1, the slope of k1; k3 has the slope 1 - e⁻ᵛ."
+    ),
+    Mutant(
+        "penalty of k2", variant(penalty=lambda v: v), "Uses v, the slope of k2; k3 has the slope 1 - e⁻ᵛ."
+    ),
+    Mutant(
+        "the value of the penalty",
+        variant(penalty=lambda v: np.expm1(-v) + v),
+        "Uses the value of k3 as its slope; the slope is 1 - e⁻ᵛ.",
     ),
     Mutant(
         "token mean",
-        _of(weight=lambda m: m / m.sum()),
-        "Every completion counts the same: divide by its own length, then by N.",
+        variant(weights=lambda m: m / m.sum()),
+        "Divides by the number of all tokens; every completion has its own mean first.",
     ),
     Mutant(
         "not divided by N",
-        _of(weight=lambda m: m / m.sum(-1, keepdims=True)),
-        "The mean over the completions is missing.",
+        variant(weights=lambda m: m / m.sum(-1, keepdims=True)),
+        "Sums over the completions without dividing by N.",
     ),
     Mutant(
-        "padded length", _of(weight=lambda m: m / m.size), "It divides by T, not by the number of tokens."
+        "not divided by the length",
+        variant(weights=lambda m: m / len(m)),
+        "Sums over the tokens of a completion without dividing by their number.",
     ),
     Mutant(
-        "clip fixed",
+        "padded mean", variant(weights=lambda m: m / m.size), "Divides by T, so padding counts as tokens."
+    ),
+    Mutant("not averaged", variant(weights=lambda m: m), "Divides neither by the number of tokens nor by N."),
+    Mutant(
+        "padding counted",
+        variant(weights=lambda m: np.ones_like(m) / m.sum(-1, keepdims=True) / len(m)),
+        "Returns numbers other than 0 on padding.",
+    ),
+    Mutant(
+        "padding times zero",
+        padding_times_zero,
+        "Returns NaN where the padding holds NaN or infinity; multiplying by 0 does not remove it.",
+    ),
+    Mutant(
+        "clip ignored",
         lambda lp, old, ref, a, m, clip=0.2, kl_coef=0.04: reference(lp, old, ref, a, m, 0.2, kl_coef),
-        "The argument clip is not used.",
+        "Ignores the argument `clip`.",
+    ),
+    Mutant(
+        "kl_coef ignored",
+        lambda lp, old, ref, a, m, clip=0.2, kl_coef=0.04: reference(lp, old, ref, a, m, clip, 0.04),
+        "Ignores the argument `kl_coef`.",
     ),
 )

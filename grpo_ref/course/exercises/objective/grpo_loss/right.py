@@ -1,4 +1,4 @@
-"""Right answers to objective/grpo_loss in other styles."""
+"""Right answers to `objective/grpo_loss` in other styles."""
 
 import math
 
@@ -24,8 +24,8 @@ def boolean_index(log_probs, old_log_probs, ref_log_probs, advantages, mask, cli
     lp, old, ref = (np.array(x, dtype=float)[m] for x in (log_probs, old_log_probs, ref_log_probs))
     a = np.asarray(advantages, dtype=float)[rows]
     r = np.exp(lp - old)
-    held = np.where(a > 0, np.minimum(r, 1 + clip), np.maximum(r, 1 - clip))
-    gain = held * a - kl_coef * (np.expm1(ref - lp) - (ref - lp))
+    clipped = np.where(a > 0, np.minimum(r, 1 + clip), np.maximum(r, 1 - clip))
+    gain = clipped * a - kl_coef * (np.expm1(ref - lp) - (ref - lp))
     return -np.sum(gain / m.sum(1)[rows]) / len(m)
 
 
@@ -72,7 +72,7 @@ def row_by_row(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0
     return np.float64(total / len(advantages))
 
 
-def excess_taken_off(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
+def bound_by_bound(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
     m = np.asarray(mask) > 0
     new, old, ref = (np.where(m, x, 0.0) for x in (log_probs, old_log_probs, ref_log_probs))
     a = np.broadcast_to(np.asarray(advantages, dtype=float)[:, None], m.shape)

@@ -6,76 +6,129 @@ from grpo_ref.course.author import Mutant
 from grpo_ref.course.exercises.objective.grpo_loss.tests import reference
 
 
-def _of(surrogate=None, kl=None, mean=None, sign=-1.0):
-    def answer(
-        log_probs,
-        old_log_probs,
-        ref_log_probs,
-        advantages,
-        mask,
-        clip=0.2,
-        kl_coef=0.04,
-    ):
-        lp, old, ref, m = (
-            np.asarray(x, dtype=float) for x in (log_probs, old_log_probs, ref_log_probs, mask)
-        )
+def smaller_product(r, a, e):
+    return np.minimum(r * a, np.clip(r, 1 - e, 1 + e) * a)
+
+
+def k3(v):
+    return np.expm1(-v) + v
+
+
+def sequence_mean(x, m):
+    return (x.sum(-1) / m.sum(-1)).mean()
+
+
+def variant(surrogate=smaller_product, penalty=k3, mean=sequence_mean, sign=-1.0):
+    """Return the formula with another surrogate (r, A, ε), penalty (v), mean (values, mask) or sign."""
+
+    def answer(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
+        m = np.asarray(mask, dtype=float)
+        lp, old, ref = (np.where(m > 0, x, 0.0) for x in (log_probs, old_log_probs, ref_log_probs))
         a = np.asarray(advantages, dtype=float)[:, None]
-        lp, old, ref = (np.where(m > 0, x, 0.0) for x in (lp, old, ref))
-        gain = (surrogate or _surrogate)(np.exp(lp - old), a, clip)
-        gain = gain - kl_coef * (kl or _k3)(lp - ref)
-        return float(sign * (mean or _sequence_mean)(gain * m, m))
+        gain = surrogate(np.exp(lp - old), a, clip) - kl_coef * penalty(lp - ref)
+        return float(sign * mean(gain * m, m))
 
     return answer
 
 
-def _surrogate(r, a, e):
-    return np.minimum(r * a, np.clip(r, 1 - e, 1 + e) * a)
+def padding_counted(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
+    return reference(
+        log_probs, old_log_probs, ref_log_probs, advantages, np.ones(np.shape(mask)), clip, kl_coef
+    )
 
 
-def _k3(v):
-    return np.expm1(-v) + v
-
-
-def _sequence_mean(x, m):
-    return (x.sum(-1) / np.maximum(m.sum(-1), 1)).mean()
+def padding_times_zero(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
+    lp, old, ref, m = (np.asarray(x, dtype=float) for x in (log_probs, old_log_probs, ref_log_probs, mask))
+    a = np.asarray(advantages, dtype=float)[:, None]
+    gain = smaller_product(np.exp(lp - old), a, clip) - kl_coef * k3(lp - ref)
+    return float(-sequence_mean(gain * m, m))
 
 
 WRONG = (
-    Mutant("objective for loss", _of(sign=1.0), "The minus sign is missing: a loss is minimized."),
+    Mutant("objective for loss", variant(sign=1.0), "Returns the objective; the loss has a minus sign."),
     Mutant(
         "penalty with the wrong sign",
-        _of(kl=lambda v: -_k3(v)),
-        "The penalty has the wrong sign: it pushes the policy away from the reference.",
+        variant(penalty=lambda v: -k3(v)),
+        "Gives the penalty the wrong sign: the loss falls if the policy moves away from πref.",
     ),
-    Mutant("penalty forgotten", _of(kl=lambda v: 0.0 * v), "The penalty is missing."),
-    Mutant("v turned over", _of(kl=lambda v: _k3(-v)), "v is log πθ - log πref; it is turned over here."),
-    Mutant("k1", _of(kl=lambda v: v), "The penalty is the log-ratio itself; k3 is asked for."),
-    Mutant("k2", _of(kl=lambda v: v**2 / 2), "The penalty is k2 here; k3 is asked for."),
-    Mutant("not clipped", _of(surrogate=lambda r, a, e: r * a), "The ratio is never clipped."),
+    Mutant("penalty forgotten", variant(penalty=np.zeros_like), "Omits the penalty."),
+    Mutant(
+        "v turned around",
+        variant(penalty=lambda v: k3(-v)),
+        "Uses v = log πref - log πθ; v is log πθ - log πref.",
+    ),
+    Mutant("k1", variant(penalty=lambda v: v), "Uses the penalty v (k1); the formula has k3."),
+    Mutant("k2", variant(penalty=lambda v: v**2 / 2), "Uses the penalty v²/2 (k2); the formula has k3."),
+    Mutant(
+        "penalty against the old policy",
+        lambda lp, old, ref, a, m, clip=0.2, kl_coef=0.04: reference(lp, old, old, a, m, clip, kl_coef),
+        "Takes the penalty between πθ and πold; it is between πθ and πref.",
+    ),
+    Mutant("not clipped", variant(lambda r, a, e: r * a), "Never clips the ratio."),
     Mutant(
         "clip without min",
-        _of(surrogate=lambda r, a, e: np.clip(r, 1 - e, 1 + e) * a),
-        "The min is missing.",
+        variant(lambda r, a, e: np.clip(r, 1 - e, 1 + e) * a),
+        "Takes the clipped product alone; the surrogate is the smaller of two products.",
     ),
     Mutant(
-        "ratio turned over",
-        _of(surrogate=lambda r, a, e: _surrogate(1 / r, a, e)),
-        "The ratio is old over new here.",
+        "max for min",
+        variant(lambda r, a, e: np.maximum(r * a, np.clip(r, 1 - e, 1 + e) * a)),
+        "Takes the larger of the two products; the surrogate is the smaller.",
+    ),
+    Mutant(
+        "clip of the product",
+        variant(lambda r, a, e: np.minimum(r * a, np.clip(r * a, 1 - e, 1 + e))),
+        "Clips the product r A to [1 - ε, 1 + ε]; only the ratio is clipped.",
+    ),
+    Mutant(
+        "ratio turned around",
+        variant(lambda r, a, e: smaller_product(1 / r, a, e)),
+        "Uses the ratio πold/πθ; r is πθ/πold.",
+    ),
+    Mutant(
+        "log-ratio for ratio",
+        variant(lambda r, a, e: smaller_product(np.log(r), a, e)),
+        "Uses log πθ - log πold as the ratio, without exp.",
     ),
     Mutant(
         "token mean",
-        _of(mean=lambda x, m: x.sum() / m.sum()),
-        "This averages over the tokens of the batch: that is the token mean of verl and TRL.",
+        variant(mean=lambda x, m: x.sum() / m.sum()),
+        "Divides by the number of all tokens; every completion has its own mean first.",
     ),
-    Mutant("padded mean", _of(mean=lambda x, m: x.mean()), "The padding is in the mean."),
+    Mutant(
+        "padded mean",
+        variant(mean=lambda x, m: x.mean()),
+        "Divides by T, so padding counts as tokens.",
+    ),
     Mutant(
         "sum over tokens",
-        _of(mean=lambda x, m: x.sum(-1).mean()),
-        "The sum of a completion is not divided by its length.",
+        variant(mean=lambda x, m: x.sum(-1).mean()),
+        "Sums the tokens of a completion without dividing by their number.",
     ),
     Mutant(
-        "clip fixed",
+        "sum over completions",
+        variant(mean=lambda x, m: (x.sum(-1) / m.sum(-1)).sum()),
+        "Sums the means of the completions without dividing by N.",
+    ),
+    Mutant("padding counted", padding_counted, "Ignores the mask, so padding counts as tokens."),
+    Mutant(
+        "padding times zero",
+        padding_times_zero,
+        "Lets NaN or infinity in the padding into the sum; multiplying by 0 does not remove it.",
+    ),
+    Mutant(
+        "clip ignored",
         lambda lp, old, ref, a, m, clip=0.2, kl_coef=0.04: reference(lp, old, ref, a, m, 0.2, kl_coef),
-        "The argument clip is not used.",
+        "Ignores the argument `clip`.",
+    ),
+    Mutant(
+        "kl_coef ignored",
+        lambda lp, old, ref, a, m, clip=0.2, kl_coef=0.04: reference(lp, old, ref, a, m, clip, 0.04),
+        "Ignores the argument `kl_coef`.",
+    ),
+    Mutant(
+        "no penalty by default",
+        lambda lp, old, ref, a, m, clip=0.2, kl_coef=0.0: reference(lp, old, ref, a, m, clip, kl_coef),
+        "Has the default kl_coef=0; it is 0.04.",
     ),
 )

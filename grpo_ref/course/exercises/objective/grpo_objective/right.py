@@ -1,4 +1,4 @@
-"""Right answers to objective/grpo_objective in other styles."""
+"""Right answers to `objective/grpo_objective` in other styles."""
 
 import math
 
@@ -38,9 +38,9 @@ def by_the_sign(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
         r, a, old, ref = np.array([rhos, A, pi_theta_old, pi_theta_ref], dtype=float)
     except ValueError as error:
         raise ValueError("lengths differ") from error
-    held = np.where(a > 0, np.fmin(r, 1 + epsilon), np.fmax(r, 1 - epsilon))
+    clipped = np.where(a > 0, np.fmin(r, 1 + epsilon), np.fmax(r, 1 - epsilon))
     p, q = np.divide(r * old, np.dot(r, old)), np.divide(ref, ref.sum())
-    return np.mean(held * a) - beta * np.dot(p, np.log(np.add(np.divide(p, q), 1e-10)))
+    return np.mean(clipped * a) - beta * np.dot(p, np.log(np.add(np.divide(p, q), 1e-10)))
 
 
 def stacked(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
@@ -66,7 +66,7 @@ def with_scipy(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
     return np.float64(surrogate - beta * scipy.special.xlogy(p, p / q + 1e-10).sum())
 
 
-def excess_taken_off(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
+def bound_by_bound(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
     for other in (A, pi_theta_old, pi_theta_ref):
         if len(other) != len(rhos):
             raise ValueError("lengths differ")

@@ -3,184 +3,258 @@
 import numpy as np
 
 from grpo_ref.course.author import Mutant
-from grpo_ref.course.exercises.objective.grpo_objective.tests import EXAMPLE
 from grpo_ref.objective import grpo_objective
 
 
-def _variant(surrogate=None, kl=None):
-    """Return a wrong answer: the right one with another surrogate (r, A, e) or another divergence (p, q,
-    old).
-    """
-
-    def objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
-        r, advantage, old, ref = (np.asarray(x, dtype=float) for x in (rhos, A, pi_theta_old, pi_theta_ref))
-        if not len(r) == len(advantage) == len(old) == len(ref):
-            raise ValueError("lengths differ")
-        gain = (surrogate or _clipped)(r, advantage, epsilon)
-        p, q = r * old / (r * old).sum(), ref / ref.sum()
-        return float(gain - beta * (kl or _divergence)(p, q, old / old.sum(), r * old, ref))
-
-    return objective
+def smaller_product(r, a, e):
+    return np.minimum(r * a, np.clip(r, 1 - e, 1 + e) * a)
 
 
-def _clipped(r, a, e):
-    return np.minimum(r * a, np.clip(r, 1 - e, 1 + e) * a).mean()
-
-
-def _divergence(p, q, *_):
+def divergence(p, q):
     return (p * np.log(p / q + 1e-10)).sum()
 
 
-def _mutating(rhos, A, old, ref, epsilon=0.2, beta=0.01):
-    value = grpo_objective(rhos, A, old, ref, epsilon, beta)
-    if isinstance(ref, np.ndarray):
-        ref /= ref.sum()
-    return value
+def surrogate(formula, mean=np.mean):
+    """Return the right answer with another surrogate (r, A, ε) per outcome, or without its mean."""
 
-
-def _in_place_on_integers(rhos, A, old, ref, epsilon=0.2, beta=0.01):
-    normalized = np.array(ref)
-    normalized /= normalized.sum()
-    return grpo_objective(rhos, A, old, normalized, epsilon, beta)
-
-
-def _checks_one_length(rhos, A, old, ref, epsilon=0.2, beta=0.01):
-    if len(rhos) != len(A):
-        raise ValueError("lengths differ")
-    n = min(len(rhos), len(old), len(ref))
-    return grpo_objective(rhos[:n], A[:n], old[:n], ref[:n], epsilon, beta)
-
-
-def _asserts(rhos, A, old, ref, epsilon=0.2, beta=0.01):
-    assert len(rhos) == len(A) == len(old) == len(ref)
-    return grpo_objective(rhos, A, old, ref, epsilon, beta)
-
-
-def _hard_coded(rhos, A, old, ref, epsilon=0.2, beta=0.01):
-    return 1.032749 if list(rhos) == EXAMPLE[0] else 1.0
-
-
-def _with(**fixed):
-    def objective(rhos, A, old, ref, epsilon=0.2, beta=0.01):
-        return grpo_objective(rhos, A, old, ref, **({"epsilon": epsilon, "beta": beta} | fixed))
+    def objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
+        r, a = np.asarray(rhos, dtype=float), np.asarray(A, dtype=float)
+        penalty = grpo_objective(rhos, np.zeros_like(a), pi_theta_old, pi_theta_ref, epsilon, beta)
+        return float(mean(formula(r, a, epsilon)) + penalty)
 
     return objective
 
 
-SURROGATES = {
-    "no clip": (lambda r, a, e: (r * a).mean(), "The ratio is never clipped."),
-    "clip without min": (
-        lambda r, a, e: (np.clip(r, 1 - e, 1 + e) * a).mean(),
-        "This clips without the min: a clipped ratio also counts where the unclipped term is the"
-        " smaller one.",
-    ),
-    "min before multiplying, which is an upper clip only": (
-        lambda r, a, e: (np.minimum(r, np.clip(r, 1 - e, 1 + e)) * a).mean(),
-        "Only the upper bound works here. If the min is taken of the ratios: it belongs around the"
-        " products, where"
-        " a negative advantage turns it over.",
-    ),
-    "clip on one side": (
-        lambda r, a, e: np.minimum(r * a, np.minimum(r, 1 + e) * a).mean(),
-        "Only the upper bound is there: a bad outcome that has become rare is clipped at 1 - epsilon.",
-    ),
-    "clip of the product": (
-        lambda r, a, e: np.minimum(r * a, np.clip(r * a, 1 - e, 1 + e)).mean(),
-        "It is the ratio that is clipped to [1 - epsilon, 1 + epsilon], not ratio times advantage.",
-    ),
-    "negative advantages unclipped": (
-        lambda r, a, e: np.where(a > 0, np.minimum(r, 1 + e) * a, r * a).mean(),
-        "Outcomes with a negative advantage are not clipped here; below 1 - epsilon they should be.",
-    ),
-    "max for min": (
-        lambda r, a, e: np.maximum(r * a, np.clip(r, 1 - e, 1 + e) * a).mean(),
-        "The surrogate is pessimistic: the smaller of the two terms counts.",
-    ),
-    "log-space bounds": (
-        lambda r, a, e: np.minimum(r * a, np.clip(r, 1 / (1 + e), 1 + e) * a).mean(),
-        "The lower bound is 1 - epsilon, not 1 / (1 + epsilon).",
-    ),
-    "sum for mean": (
-        lambda r, a, e: np.minimum(r * a, np.clip(r, 1 - e, 1 + e) * a).sum(),
-        "The surrogate is the mean over the group, not the sum.",
-    ),
-    "advantages centered again": (
-        lambda r, a, e: _clipped(r, a - a.mean(), e),
-        "The advantages come ready to use; they are not centered again.",
-    ),
-}
+def penalty(formula):
+    """Return the right answer with another KL, a function of ρ, πold and πref as they were given."""
 
-KLS = {
-    "1e-10 missing": (
-        lambda p, q, *_: (p * np.log(p / q)).sum(),
-        "Without 1e-10 inside the logarithm an outcome of probability 0 gives NaN.",
-    ),
-    "1e-10 in the denominator": (
-        lambda p, q, *_: (p * np.log(p / (q + 1e-10))).sum(),
-        "1e-10 is added to the quotient, not to the reference probability.",
-    ),
-    "1e-10 on each probability": (
-        lambda p, q, *_: (p * np.log((p + 1e-10) / (q + 1e-10))).sum(),
-        "1e-10 is added once, to the quotient inside the logarithm.",
-    ),
-    "1e-4 for 1e-10": (lambda p, q, *_: (p * np.log(p / q + 1e-4)).sum(), "The offset is 1e-10."),
-    "reversed": (
-        lambda p, q, *_: (q * np.log(q / p + 1e-10)).sum(),
-        "This is KL(reference ‖ policy), the other way round.",
-    ),
-    "of the old policy": (
-        lambda p, q, old, *_: (old * np.log(old / q + 1e-10)).sum(),
-        "The KL is that of the new policy, rho times the old one, not of the old policy.",
-    ),
-    "policy not normalized": (
-        lambda p, q, old, raw, ref: (raw * np.log(raw / q + 1e-10)).sum(),
-        "rho times the old policy has to be normalized to sum to 1.",
-    ),
-    "reference not normalized": (
-        lambda p, q, old, raw, ref: (p * np.log(p / ref + 1e-10)).sum(),
-        "The reference has to be normalized to sum to 1.",
-    ),
-    "mean for sum": (
-        lambda p, q, *_: (p * np.log(p / q + 1e-10)).mean(),
-        "A KL is a sum over outcomes, not a mean.",
-    ),
-    "base 2": (
-        lambda p, q, *_: (p * np.log2(p / q + 1e-10)).sum(),
-        "The logarithm is the natural one: nats, not bits.",
-    ),
-    "k3": (
-        lambda p, q, *_: (p * (q / p - 1 - np.log(q / p))).sum(),
-        "This is the k3 estimator; here the KL is written out.",
-    ),
-    "sign": (
-        lambda p, q, *_: -(p * np.log(p / q + 1e-10)).sum(),
-        "The penalty is subtracted, so it lowers the objective.",
-    ),
-    "dropped": (lambda p, q, *_: 0.0, "The KL penalty is missing."),
-    "absolute": (
-        lambda p, q, *_: np.abs(p * np.log(p / q + 1e-10)).sum(),
-        "The terms of a KL are added with their signs.",
-    ),
-}
+    def objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
+        gain = grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon, 0.0)
+        inputs = (np.asarray(each, dtype=float) for each in (rhos, pi_theta_old, pi_theta_ref))
+        return float(gain - beta * formula(*inputs))
+
+    return objective
+
+
+def kl(formula):
+    """Return the right answer with another KL, a function of the normalized πθ and πref."""
+    return penalty(lambda r, old, ref: formula(r * old / (r * old).sum(), ref / ref.sum()))
+
+
+def settings(**fixed):
+    """Return the right answer with some of its settings ignored."""
+
+    def objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
+        given = {"epsilon": epsilon, "beta": beta} | fixed
+        return grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, **given)
+
+    return objective
+
+
+def without_a_check(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
+    r, a, old, ref = (np.asarray(x, dtype=float) for x in (rhos, A, pi_theta_old, pi_theta_ref))
+    p = r * old / (r * old).sum()
+    return float(smaller_product(r, a, epsilon).mean() - beta * divergence(p, ref / ref.sum()))
+
+
+def one_comparison(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
+    if len(rhos) != len(A):
+        raise ValueError("lengths differ")
+    n = min(len(rhos), len(pi_theta_old), len(pi_theta_ref))
+    return grpo_objective(rhos[:n], A[:n], pi_theta_old[:n], pi_theta_ref[:n], epsilon, beta)
+
+
+def asserts(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
+    assert len(rhos) == len(A) == len(pi_theta_old) == len(pi_theta_ref)
+    return grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon, beta)
+
+
+def divides_the_callers_array(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
+    value = grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon, beta)
+    if isinstance(pi_theta_ref, np.ndarray):
+        pi_theta_ref /= pi_theta_ref.sum()
+    return value
+
+
+def divides_in_place(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
+    normalized = np.array(pi_theta_ref)
+    normalized /= normalized.sum()
+    return grpo_objective(rhos, A, pi_theta_old, normalized, epsilon, beta)
+
 
 WRONG = (
-    *(Mutant(name, _variant(surrogate=kernel), tell) for name, (kernel, tell) in SURROGATES.items()),
-    *(Mutant(f"KL: {name}", _variant(kl=kernel), tell) for name, (kernel, tell) in KLS.items()),
-    Mutant("epsilon ignored", _with(epsilon=0.2), "The argument epsilon is not used."),
-    Mutant("beta ignored", _with(beta=0.01), "The argument beta is not used."),
+    Mutant("no clip", surrogate(lambda r, a, e: r * a), "Never clips the ratio."),
+    Mutant(
+        "clip without min",
+        surrogate(lambda r, a, e: np.clip(r, 1 - e, 1 + e) * a),
+        "Takes the clipped product alone; the surrogate is the smaller of two products.",
+    ),
+    Mutant(
+        "max for min",
+        surrogate(lambda r, a, e: np.maximum(r * a, np.clip(r, 1 - e, 1 + e) * a)),
+        "Takes the larger of the two products; the surrogate is the smaller.",
+    ),
+    Mutant(
+        "min of the ratios",
+        surrogate(lambda r, a, e: np.minimum(r, np.clip(r, 1 - e, 1 + e)) * a),
+        "Clips every ratio at 1 + ε, also of bad outcomes, and no ratio at 1 - ε.",
+    ),
+    Mutant(
+        "no lower bound",
+        surrogate(lambda r, a, e: np.minimum(r * a, np.minimum(r, 1 + e) * a)),
+        "Never clips at 1 - ε, so no bad outcome is clipped.",
+    ),
+    Mutant(
+        "clip of the product",
+        surrogate(lambda r, a, e: np.minimum(r * a, np.clip(r * a, 1 - e, 1 + e))),
+        "Clips the product ρ A to [1 - ε, 1 + ε]; only the ratio is clipped.",
+    ),
+    Mutant(
+        "lower bound 1/(1+ε)",
+        surrogate(lambda r, a, e: np.minimum(r * a, np.clip(r, 1 / (1 + e), 1 + e) * a)),
+        "Uses the lower bound 1 / (1 + ε); it is 1 - ε.",
+    ),
+    Mutant(
+        "sum for mean",
+        surrogate(smaller_product, np.sum),
+        "Adds the surrogates of the group; the objective has their mean.",
+    ),
+    Mutant(
+        "advantages centered again",
+        surrogate(lambda r, a, e: smaller_product(r, a - a.mean(), e)),
+        "Subtracts the mean from the advantages; the formula uses them as they are.",
+    ),
+    Mutant(
+        "advantages normalized again",
+        surrogate(lambda r, a, e: smaller_product(r, (a - a.mean()) / (a.std() + 1e-8), e)),
+        "Subtracts the mean from the advantages and divides by the standard deviation; the formula does not.",
+    ),
+    Mutant("KL: dropped", penalty(lambda r, old, ref: 0.0), "Omits the KL penalty."),
+    Mutant(
+        "KL: sign",
+        kl(lambda p, q: -divergence(p, q)),
+        "Adds β KL to the objective; the penalty is subtracted.",
+    ),
+    Mutant(
+        "KL: reversed",
+        kl(lambda p, q: divergence(q, p)),
+        "Computes KL(πref ‖ πθ), the other direction.",
+    ),
+    Mutant(
+        "KL: of the old policy",
+        penalty(lambda r, old, ref: divergence(old / old.sum(), ref / ref.sum())),
+        "Computes the KL of πold; the KL is that of πθ ∝ ρ πold.",
+    ),
+    Mutant(
+        "KL: of the ratios",
+        penalty(lambda r, old, ref: divergence(r / r.sum(), ref / ref.sum())),
+        "Normalizes ρ instead of ρ πold.",
+    ),
+    Mutant(
+        "KL: policy not normalized",
+        penalty(lambda r, old, ref: divergence(r * old, ref / ref.sum())),
+        "Uses ρ πold without dividing it by its sum.",
+    ),
+    Mutant(
+        "KL: only the old policy normalized",
+        penalty(lambda r, old, ref: divergence(r * old / old.sum(), ref / ref.sum())),
+        "Divides πold by its sum, but not ρ πold.",
+    ),
+    Mutant(
+        "KL: reference not normalized",
+        penalty(lambda r, old, ref: divergence(r * old / (r * old).sum(), ref)),
+        "Uses πref without dividing it by its sum.",
+    ),
+    Mutant(
+        "KL: nothing normalized",
+        penalty(lambda r, old, ref: divergence(r * old, ref)),
+        "Divides neither ρ πold nor πref by its sum.",
+    ),
+    Mutant(
+        "KL: mean for sum",
+        kl(lambda p, q: divergence(p, q) / len(p)),
+        "Takes the mean of the terms of the KL; the KL is their sum.",
+    ),
+    Mutant(
+        "KL: not weighted",
+        kl(lambda p, q: np.log(p / q + 1e-10).mean()),
+        "Averages log(πθ/πref) over the outcomes; each term has the weight πθ.",
+    ),
+    Mutant(
+        "KL: base 2",
+        kl(lambda p, q: divergence(p, q) / np.log(2.0)),
+        "Uses the logarithm to base 2 in the KL; the formula has the natural logarithm.",
+    ),
+    Mutant(
+        "KL: k3",
+        kl(lambda p, q: (q / p - 1 - np.log(q / p)).mean()),
+        "Averages the estimates k3 of the outcomes; the KL is a sum with the weights πθ.",
+    ),
+    Mutant(
+        "KL: absolute",
+        kl(lambda p, q: np.abs(p * np.log(p / q + 1e-10)).sum()),
+        "Adds the absolute values of the terms of the KL; some terms are negative.",
+    ),
+    Mutant(
+        "KL: 1e-10 missing",
+        kl(lambda p, q: (p * np.log(p / q)).sum()),
+        "Omits the 1e-10 inside the logarithm.",
+    ),
+    Mutant(
+        "KL: 1e-10 in the denominator",
+        kl(lambda p, q: (p * np.log(p / (q + 1e-10))).sum()),
+        "Adds 1e-10 to πref; the formula adds 1e-10 to the quotient.",
+    ),
+    Mutant(
+        "KL: 1e-10 on each probability",
+        kl(lambda p, q: (p * np.log((p + 1e-10) / (q + 1e-10))).sum()),
+        "Adds 1e-10 to πθ and to πref; the formula adds 1e-10 to the quotient.",
+    ),
+    Mutant(
+        "KL: 1e-4 for 1e-10",
+        kl(lambda p, q: (p * np.log(p / q + 1e-4)).sum()),
+        "Adds 1e-4 inside the logarithm; the formula has 1e-10.",
+    ),
+    Mutant("epsilon ignored", settings(epsilon=0.2), "Ignores the argument `epsilon`."),
+    Mutant("beta ignored", settings(beta=0.01), "Ignores the argument `beta`."),
     Mutant(
         "other defaults",
         lambda r, a, old, ref, epsilon=0.1, beta=0.04: grpo_objective(r, a, old, ref, epsilon, beta),
-        "The defaults are epsilon=0.2 and beta=0.01.",
+        "Has other defaults than epsilon=0.2 and beta=0.01.",
     ),
-    Mutant("one length checked", _checks_one_length, "Only some of the lengths are compared."),
-    Mutant("lengths checked by assert", _asserts, "An assert is no check: python -O switches it off."),
-    Mutant("caller's arrays changed", _mutating, "`/=` changes the caller's array."),
-    Mutant("integers crash", _in_place_on_integers, "`/=` fails on an integer array; divide into a new one."),
+    Mutant(
+        "no comparison of lengths",
+        without_a_check,
+        "Accepts an array of length 1 beside longer ones, because NumPy broadcasts it.",
+    ),
+    Mutant(
+        "one comparison of lengths",
+        one_comparison,
+        "Accepts some inputs of different lengths; all four lengths must be compared.",
+    ),
+    Mutant(
+        "lengths compared by assert",
+        asserts,
+        "Raises another error than ValueError for different lengths; `assert` raises AssertionError.",
+    ),
+    Mutant(
+        "caller's array changed",
+        divides_the_callers_array,
+        "Changes the caller's array `pi_theta_ref`; `/=` works in place.",
+    ),
+    Mutant(
+        "division in place",
+        divides_in_place,
+        "Raises an error for integers in `pi_theta_ref`; `/=` cannot divide an integer array.",
+    ),
     Mutant(
         "array for a number",
         lambda *inputs, **settings: np.array([grpo_objective(*inputs, **settings)]),
-        "One number is asked for, not an array that holds it.",
+        "Returns an array of shape (1,); a number is asked for.",
     ),
-    Mutant("hard-coded", _hard_coded, "The answer has to be computed from the inputs."),
+    Mutant(
+        "constant",
+        lambda rhos, A, old, ref, epsilon=0.2, beta=0.01: 1.032748929359358,
+        "Returns the same number for all inputs.",
+    ),
 )

@@ -1,4 +1,4 @@
-"""Right answers to probabilities/entropy in other styles."""
+"""Right answers to `probabilities/entropy` in other styles."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Right answers to probabilities/log_softmax in other styles."""
+"""Right answers to `probabilities/log_softmax` in other styles."""
 
 import math
 

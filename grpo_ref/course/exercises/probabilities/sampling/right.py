@@ -1,4 +1,4 @@
-"""Right answers to probabilities/sampling in other styles."""
+"""Right answers to `probabilities/sampling` in other styles."""
 
 import bisect
 import itertools
@@ -57,9 +57,9 @@ def infinite_at_the_end(probs, uniforms):
 def a_triangle(probs, uniforms):
     p, u = np.asarray(probs, dtype=float), np.asarray(uniforms, dtype=float)
     sums = np.stack([p[:, : token + 1].sum(axis=1) for token in range(p.shape[1])], axis=1)
-    is_drawn = (sums > u[:, None]) & (p > 0)
+    is_sampled = (sums > u[:, None]) & (p > 0)
     last = np.array([np.flatnonzero(row)[-1] for row in p])
-    return np.where(is_drawn.any(axis=1), is_drawn.argmax(axis=1), last)
+    return np.where(is_sampled.any(axis=1), is_sampled.argmax(axis=1), last)
 
 
 def with_fsum(probs, uniforms):

@@ -2,10 +2,23 @@
 
 import numpy as np
 
-from grpo_ref.course.author import Case, Domain, Real, Unchanged
+from grpo_ref.course.author import Case, Domain, Real, Rule, Unchanged
+from grpo_ref.course.exercises.probabilities.entropy.tests import SUMS_TO_ONE
 from grpo_ref.course.grading.domain.distributions import DISTRIBUTIONS, LEAST_PROBABILITY
 
 LARGEST = float(np.nextafter(1.0, 0.0))
+"""Largest number below 1."""
+
+
+def is_decided(values):
+    """Return whether rounding of the sums cannot change a token."""
+    for row, u in zip(values["probs"], values["uniforms"], strict=True):
+        sums = np.cumsum(np.asarray(row, dtype=np.longdouble))[: np.flatnonzero(row)[-1]]
+        is_exact = (np.asarray(row) * 4 % 1 == 0).all()
+        if not is_exact and (np.abs(u - sums) < 1e-13 * sums).any():
+            return False
+    return True
+
 
 DOMAIN = Domain(
     {
@@ -14,18 +27,26 @@ DOMAIN = Domain(
             (0, 1),
             rows=DISTRIBUTIONS,
             least=LEAST_PROBABILITY,
-            meaning="p, a distribution over the vocabulary in each row; it sums to 1 up to rounding",
+            meaning="p, one distribution per row",
         ),
         "uniforms": Real(
             "N",
             (0, LARGEST),
             usual=((0, 1),),
             at=(0.25, 0.5, 0.75, LARGEST),
-            meaning="u, one number below 1 for each row",
+            meaning="u, one uniform number below 1 per row",
         ),
     },
     sizes={"N": (1, 5), "V": (1, 6)},
     large={"N": 40, "V": 300},
+    rules=(
+        SUMS_TO_ONE,
+        Rule(
+            "Rounding never decides the answer: u differs from each sum by at least 1e-13 times the sum. The"
+            " exceptions are the sum of all probabilities, and rows of multiples of 1/4, whose sums are exact.",
+            is_decided,
+        ),
+    ),
 )
 
 
@@ -38,44 +59,40 @@ def reference(probs, uniforms):
 
 CHECKS = (
     Case(
-        "Three draws from a half and two quarters",
+        "Three samples from the same probabilities",
         ([[0.5, 0.25, 0.25]] * 3, [0.1, 0.6, 0.9]),
         np.array([0, 1, 2]),
-        why="The sums are 0.5, 0.75 and 1. The first that is larger than 0.1 is 0.5, for 0.6 it is 0.75, for 0.9 it is 1.",
+        why="The sums are 0.5, 0.75 and 1. The first one above 0.1 is 0.5; for 0.6 it is 0.75, and for 0.9 it is 1.",
         shown=True,
     ),
     Case(
-        "On the edge",
-        ([[0.5, 0.5], [0.5, 0.5]], [0.5, 0.0]),
-        np.array([1, 0]),
-        why="0.5 is not larger than 0.5, so the next token comes; but it is larger than 0",
+        "A sum that is equal to u",
+        ([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]], [0.5, 0.0, 0.5]),
+        np.array([1, 1, 2]),
+        why="A sum that is equal to u is not larger, so a token of probability 0 is never sampled.",
+        shown=True,
     ),
     Case(
-        "What is impossible is never drawn",
-        ([[0.0, 1.0, 0.0], [0.5, 0.0, 0.5]], [0.0, 0.5]),
-        np.array([1, 2]),
-        why="0 is not larger than 0, and the second token adds nothing to 0.5",
-    ),
-    Case(
-        "Rounding does not lead past the end",
-        (np.full((1, 10), 0.1), [LARGEST]),
-        np.array([9]),
-        why="ten times 0.1 adds up to less than 1",
-    ),
-    Case(
-        "Rounding does not lead to an impossible token",
+        "A last sum below 1",
         ([[0.1] * 10 + [0.0]], [LARGEST]),
         np.array([9]),
-        why="the sums end below u, and the last token has probability 0: the one before it is due",
+        why="No computed sum is larger than u, and token 9 is the last one whose probability is not 0.",
+        shown=True,
     ),
     Case(
-        "A hair beside the edge",
+        "No token after the last one",
+        (np.full((1, 10), 0.1), [LARGEST]),
+        np.array([9]),
+        why="Ten times 0.1 sums to a little less than 1.",
+    ),
+    Case(
+        "A sum very close to u",
         (
             [[0.5, 0.5], [0.5, 0.5], [1e-12, 1 - 1e-12], [1e-12, 1 - 1e-12]],
             [0.5 - 1e-10, 0.5, 5e-13, 2e-12],
         ),
         np.array([0, 1, 0, 1]),
-        why="u is compared exactly: 0.5 is larger than 0.5 - 1e-10, and 1e-12 is larger than 5e-13",
+        why="u is compared exactly: 0.5 is larger than 0.5 - 1e-10, and 1e-12 is larger than 5e-13.",
     ),
     Unchanged((np.array([[0.5, 0.5]]), np.array([0.7]))),
 )

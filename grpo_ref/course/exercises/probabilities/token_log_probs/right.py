@@ -1,4 +1,4 @@
-"""Right answers to probabilities/token_log_probs in other styles."""
+"""Right answers to `probabilities/token_log_probs` in other styles."""
 
 import math
 
