@@ -78,5 +78,5 @@ import numpy as np
 
 
 def log_softmax(logits):
-    """Log-probabilities along the last axis."""
+    """Return the log-probabilities along the last axis."""
     raise NotImplementedError("probabilities/log_softmax")

@@ -71,5 +71,5 @@ import numpy as np
 
 
 def token_log_probs(logits, tokens):
-    """The log-probability of the token at every position."""
+    """Return the log-probability of the sampled token at every position."""
     raise NotImplementedError("probabilities/token_log_probs")

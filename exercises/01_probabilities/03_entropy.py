@@ -76,5 +76,5 @@ import numpy as np
 
 
 def entropy(probs):
-    """Entropy along the last axis, in nats."""
+    """Return the entropy along the last axis, in nats."""
     raise NotImplementedError("probabilities/entropy")

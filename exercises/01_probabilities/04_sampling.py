@@ -85,5 +85,5 @@ import numpy as np
 
 
 def sample_tokens(probs, uniforms):
-    """The first token whose cumulative probability is larger than the uniform number."""
+    """Return the first token of each row whose cumulative probability is larger than the uniform number."""
     raise NotImplementedError("probabilities/sampling")

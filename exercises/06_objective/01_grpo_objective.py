@@ -92,5 +92,5 @@ import numpy as np
 
 
 def grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
-    """Clipped surrogate of one group minus beta times the KL to the reference."""
+    """Return the clipped surrogate of one group minus beta times the KL to the reference."""
     raise NotImplementedError("objective/grpo_objective")

@@ -91,5 +91,5 @@ import numpy as np
 
 
 def grpo_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
-    """Clipped surrogate minus penalty, averaged per completion, then over completions, negated."""
+    """Return minus the mean of surrogate - penalty, over the tokens of a completion, then over completions."""
     raise NotImplementedError("objective/grpo_loss")

@@ -23,7 +23,7 @@ number of tokens of completion i, the sum of row i of the mask. log πold, log �
 advantages are constants.
 
 The min has a kink where r is *exactly* 1+ε or 1-ε. There, use the slope of the unclipped term r A.
-exp is rounded, so r is exactly on a bound only if ε is 0 and log πθ = log πold.
+In the tests, r is exactly on a bound only if ε is 0 and log πθ = log πold.
 
 | argument        | meaning                         | shape  | values      |
 | --------------- | ------------------------------- | ------ | ----------- |
@@ -100,5 +100,5 @@ import numpy as np
 
 
 def grpo_gradient(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
-    """The derivative of the loss with respect to each token's log-probability."""
+    """Return the derivative of the loss with respect to each token's log-probability."""
     raise NotImplementedError("objective/grpo_gradient")

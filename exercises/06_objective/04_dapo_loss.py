@@ -96,5 +96,5 @@ import numpy as np
 
 
 def dapo_loss(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high=0.28):
-    """Clip-higher, groups without contrast left out, every token counting the same."""
+    """Return the loss with clip-higher and token mean, without the groups with equal rewards."""
     raise NotImplementedError("objective/dapo_loss")

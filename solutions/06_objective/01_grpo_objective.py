@@ -4,9 +4,10 @@ import numpy as np
 
 
 def grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01):
-    """Clipped surrogate of one group minus beta times the KL to the reference."""
+    """Return the clipped surrogate of one group minus beta times the KL to the reference."""
     rhos, A = np.asarray(rhos, dtype=float), np.asarray(A, dtype=float)
     old, ref = np.asarray(pi_theta_old, dtype=float), np.asarray(pi_theta_ref, dtype=float)
+    # NumPy would broadcast an array of length 1.
     if not len(rhos) == len(A) == len(old) == len(ref):
         raise ValueError(f"expected equal lengths, got {len(rhos)}, {len(A)}, {len(old)} and {len(ref)}")
     clipped = np.clip(rhos, 1 - epsilon, 1 + epsilon)

@@ -1,11 +1,12 @@
-"""Model answer: the loss of GRPO, token by token."""
+"""Model answer: the loss of GRPO."""
 
 import numpy as np
 
 
 def grpo_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
-    """Clipped surrogate minus penalty, averaged per completion, then over completions, negated."""
+    """Return minus the mean of surrogate - penalty, over the tokens of a completion, then over completions."""
     mask = np.asarray(mask) > 0
+    # Padding may hold NaN, and 0 times NaN is NaN, so replace it first.
     log_probs, old, ref = (
         np.where(mask, np.asarray(values, dtype=float), 0.0)
         for values in (log_probs, old_log_probs, ref_log_probs)

@@ -89,7 +89,9 @@ def tokens_in_a_row(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_
     prompts, members, times = prompts[kept], members[kept], times[kept]
     a = (r[prompts, members] - r.mean(1)[prompts]) / (np.sqrt(r.var(1)) + 1e-4)[prompts]
     tokens = (prompts, members, times)
-    ratio = np.exp(np.asarray(log_probs, dtype=float)[tokens] - np.asarray(old_log_probs, dtype=float)[tokens])
+    ratio = np.exp(
+        np.asarray(log_probs, dtype=float)[tokens] - np.asarray(old_log_probs, dtype=float)[tokens]
+    )
     bound = np.where(a > 0, 1 + clip_high, 1 - clip_low)
     is_clipped = ((a > 0) & (ratio > bound)) | ((a < 0) & (ratio < bound))
     return -np.sum(np.where(is_clipped, bound, ratio) * a) / (len(a) or 1)
