@@ -25,8 +25,8 @@ without tokens. std divides by G, not by G - 1. All tokens of completion i have 
 Aᵢ. ρ is the ratio of a token: πθ is the policy, and πold sampled the token. clip(ρ, a, b) is a
 where ρ < a, b where ρ > b, and ρ in between.
 
-The sum and the number of tokens run over all tokens of the groups whose rewards are not all equal,
-and over no other tokens. Two rewards that differ, however little, make a group count.
+The sum and the number of tokens run over all tokens of the groups whose rewards are not all equal.
+Two rewards that differ, however little, make a group count.
 
 | argument        | meaning                                 | shape     | values      |
 | --------------- | --------------------------------------- | --------- | ----------- |
@@ -42,7 +42,7 @@ and over no other tokens. Two rewards that differ, however little, make a group 
 * P, G and T are at least 1.
 * On tokens, `old_log_probs` differs from `log_probs` by at most 30.
 
-Return a number, 0 if no tokens remain. Padding, where the mask is 0, is not counted.
+Return a number, 0 if no tokens remain. Padding is not counted.
 
 ## Examples
 
