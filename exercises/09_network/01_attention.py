@@ -1,62 +1,78 @@
-"""How a token looks back
+"""Causal attention
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-A table has a row of logits for each situation, and there are far too many situations in a language.
-A network computes the logits instead, from a row of numbers for each token of the text so far. For
-this the tokens have to exchange what they know, and attention is how they do: each token asks a
-question (its query), each offers a label (its key) and something to say (its value). The better a
-label fits the question, the more of what it stands for is listened to. A token may look at itself
-and at what came before it, never at what comes after: that is what it is to predict.
+A table of logits needs one row for each possible text, and a language has far too many texts. A
+network computes the logits instead, from one row of numbers per token. Attention is the layer in
+which the tokens exchange information.
+
+Each token has a *query* (what it looks for), a *key* (how others find it) and a *value* (what it
+passes on). The better a key fits a query, the more weight the value gets. Attention is *causal* if
+no token uses a later one. Language models need this, because they must predict the later tokens.
 
 ## Your task
 
 Write `attention(queries, keys, values)`.
 
-Write `attention(queries, keys, values)`, causal attention with one head:
+Return one output row per token:
 
     s[i, j] = q[i] · k[j] / √D
-    A[i, j] = exp(s[i, j]) / Σ_{m <= i} exp(s[i, m])  for j <= i,    A[i, j] = 0  for j > i
+    A[i, j] = exp(s[i, j]) / Σ_{l <= i} exp(s[i, l])  for j <= i,    A[i, j] = 0  for j > i
     o[i] = Σ_j A[i, j] v[j]
 
-q[i], k[i] and v[i] are the query, the key and the value of token i, rows of D numbers each; D is
-the length of a row, and q · k is the sum of the products. So each o[i] is a mean of values,
-weighted with a softmax over the tokens up to i. With a third axis before them there are B
-sequences, each of which is by itself.
+q[i], k[i] and v[i] are the query, the key and the value of token i: row i of each argument, with D
+numbers. q · k is the sum of the products. s are the scores. A are the weights, a softmax over the
+tokens up to i, so o[i] is a weighted mean of values.
 
-| argument  | meaning                 | shape               | values      |
-| --------- | ----------------------- | ------------------- | ----------- |
-| `queries` | q, a row for each token | (T, D) or (B, T, D) | −100 to 100 |
-| `keys`    | k, a row for each token | (T, D) or (B, T, D) | −100 to 100 |
-| `values`  | v, a row for each token | (T, D) or (B, T, D) | −1e4 to 1e4 |
+A third axis in front holds B sequences, which do not affect each other.
+
+| argument  | meaning              | shape               | values      |
+| --------- | -------------------- | ------------------- | ----------- |
+| `queries` | q, one row per token | (T, D) or (B, T, D) | −100 to 100 |
+| `keys`    | k, one row per token | (T, D) or (B, T, D) | −100 to 100 |
+| `values`  | v, one row per token | (T, D) or (B, T, D) | −1e4 to 1e4 |
 
 * `queries`, `keys` and `values` have the same shape.
 * B, T and D are at least 1.
 
-o, an array of the shape of the inputs.
-
-* Every result is finite, however large the scores are: nothing overflows, neither a score of a
-  thousand nor that of a later token, which does not count.
-* The first token sees itself alone: o[0] = v[0].
+Return o, an array of the same shape as the inputs. All results are finite, even if scores are in
+the thousands or a later token has a huge score.
 
 ## Examples
 
-    >>> attention([[1.0], [1.0]], [[0.0], [1.0986122886681098]], [[4.0], [8.0]])
+**A weighted mean.** 1.0986123 is log 3.
+
+    >>> attention([[1.0], [1.0]], [[0.0], [1.0986123]], [[4.0], [8.0]])
     [[4], [7]]
 
-The first token sees itself alone. The second has the scores 0 and log 3, exponentials 1 and 3, so
-weights 1/4 and 3/4: 4/4 + 8 · 3/4 = 7.
+The first token sees only itself, so o[0] = v[0]. The second token has the scores 0 and log 3. The
+exponentials are 1 and 3, so the weights are 1/4 and 3/4: 4 · 1/4 + 8 · 3/4 = 7.
 
-    >>> attention([[0.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0, 0.0], [1.0986122886681098, 0.0, 0.0, 0.0]], [[4.0, 0.0, 0.0, 1.0], [8.0, 0.0, 4.0, 1.0]])
+**Four numbers per token.** Now D = 4.
+
+    >>> attention([[0.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]],
+    ...           [[0.0, 0.0, 0.0, 0.0], [1.0986123, 0.0, 0.0, 0.0]],
+    ...           [[4.0, 0.0, 0.0, 1.0], [8.0, 0.0, 4.0, 1.0]])
     [[4, 0, 0, 1], [7, 0, 3, 1]]
 
-q · k = 2 log 3 and √4 = 2, so the weights of the second token are 1/4 and 3/4 again.
+For the second token q · k = 2 log 3, and √4 = 2. The score is log 3 again, and the weights are 1/4
+and 3/4 in each column.
+
+**A large score of a later token.**
+
+    >>> attention([[1.0], [1.0]], [[0.0], [1000.0]], [[1.0], [2.0]])
+    [[1], [2]]
+
+The first token does not see the score of 1000. The second token gives it all its weight: exp(-1000)
+is 0 after rounding.
 
 ## When it is solved
 
-A transformer does this with several heads side by side and in each of its layers; q, k and v are
-products of the tokens' rows with weights that are learned. grpo_ref lays the scores out with the
-keys first, since NumPy takes a maximum over that axis several times faster.
+A transformer has several of these heads in each layer. Its queries, keys and values are products of
+the tokens' rows with learned weights. PyTorch's `scaled_dot_product_attention(q, k, v,
+is_causal=True)` computes the same function.
+
+Next: `network/attention_slope`, the backward pass of this layer.
 
 ## See also
 

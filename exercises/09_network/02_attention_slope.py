@@ -1,63 +1,78 @@
-"""Which token is to blame
+"""The backward pass of attention
 
 Hard, 3 points. GRADING.md says how answers are graded.
 
-A network is trained by the way back: the loss says how it changes with the last layer's output, and
-each layer carries this on to its input. Attention is the most interesting of them. What a token
-said (its value) is praised or blamed by all later tokens that listened to it. And who listened to
-whom is corrected too: the weight of a token that said better things than the average of what was
-heard has to grow. That comparison with an average should look familiar: it is an advantage, and it
-is there because a softmax sums to 1.
+Training goes backward through the network. Each layer receives the gradient of a loss L with
+respect to its output and returns the gradient with respect to its inputs.
+
+In attention, a value gets a gradient from every token that attends to it. The weights are corrected
+too. A weight should grow if its value is better than the weighted mean of the values. This
+comparison with a mean resembles an advantage. It appears because the weights of a token sum to 1.
 
 ## Your task
 
 Write `attention_slope(queries, keys, values, slope)`.
 
-Write `attention_slope(queries, keys, values, slope)`: for the causal attention of the exercise
-before,
+This is the causal attention of `network/attention`:
 
     s[i, j] = q[i] · k[j] / √D
-    A[i, j] = exp(s[i, j]) / Σ_{m <= i} exp(s[i, m])  for j <= i,    A[i, j] = 0  for j > i
+    A[i, j] = exp(s[i, j]) / Σ_{l <= i} exp(s[i, l])  for j <= i,    A[i, j] = 0  for j > i
     o[i] = Σ_j A[i, j] v[j]
 
-and the slope g[i] = ∂L/∂o[i] of a loss L, return the slopes ∂L/∂q, ∂L/∂k and ∂L/∂v. On the way
-stands the slope with respect to the scores,
+The argument `slope` is g: its row g[i] is the gradient ∂L/∂o[i]. Return the gradients ∂L/∂q, ∂L/∂k
+and ∂L/∂v. The gradient of the scores is an intermediate result:
 
     δ[i] = Σ_j A[i, j] (g[i] · v[j])
     ∂L/∂s[i, j] = A[i, j] (g[i] · v[j] - δ[i])
 
-From there the chain rule leads on to q[i] and k[j], of which s[i, j] is a product. A key and a
-value are seen by several tokens, and what comes from each of these adds up. With a third axis
-before the others there are B sequences, each of which is by itself.
+The chain rule leads from s to q and k. Several tokens use the same key and the same value, so add
+the contributions of all these tokens. A third axis in front holds B sequences, which do not affect
+each other.
 
-| argument  | meaning                         | shape               | values      |
-| --------- | ------------------------------- | ------------------- | ----------- |
-| `queries` | q, a row for each token         | (T, D) or (B, T, D) | −30 to 30   |
-| `keys`    | k, a row for each token         | (T, D) or (B, T, D) | −30 to 30   |
-| `values`  | v, a row for each token         | (T, D) or (B, T, D) | −100 to 100 |
-| `slope`   | g = ∂L/∂o, a row for each token | (T, D) or (B, T, D) | −100 to 100 |
+| argument  | meaning                               | shape               | values      |
+| --------- | ------------------------------------- | ------------------- | ----------- |
+| `queries` | q, one row per token                  | (T, D) or (B, T, D) | −30 to 30   |
+| `keys`    | k, one row per token                  | (T, D) or (B, T, D) | −30 to 30   |
+| `values`  | v, one row per token                  | (T, D) or (B, T, D) | −100 to 100 |
+| `slope`   | g = ∂L/∂o, the gradient of the output | (T, D) or (B, T, D) | −100 to 100 |
 
 * `queries`, `keys`, `values` and `slope` have the same shape.
 * B, T and D are at least 1.
 
-A tuple of three arrays, ∂L/∂q, ∂L/∂k and ∂L/∂v, each of the shape of the inputs.
-
-* With one token, T = 1, ∂L/∂q and ∂L/∂k are 0, and ∂L/∂v is g.
+Return a tuple of three arrays, ∂L/∂q, ∂L/∂k and ∂L/∂v, each of the shape of the inputs.
 
 ## Examples
 
-    >>> attention_slope([[1.0], [1.0]], [[0.0], [1.0986122886681098]], [[4.0], [8.0]], [[0.0], [1.0]])
+**One number per token.** 1.0986123 is log 3. Only the second output has a gradient, 1.
+
+    >>> attention_slope([[1.0], [1.0]], [[0.0], [1.0986123]], [[4.0], [8.0]], [[0.0], [1.0]])
     ([[0], [0.823959]], [[-0.75], [0.75]], [[0.25], [0.75]])
 
-Only the output of the second token has a slope, 1. Its weights are 1/4 and 3/4, and δ = 4/4 + 8 ·
-3/4 = 7. So ∂L/∂s is 1/4 (4 - 7) = -0.75 and 3/4 (8 - 7) = 0.75: more of the second value makes the
-output larger. Times the keys, 0 and log 3, that is 0.823959 for its query; times its query it is
-the slope of the keys; the values get the weights.
+The weights of the second token are 1/4 and 3/4, and δ = 4 · 1/4 + 8 · 3/4 = 7. So ∂L/∂s is 1/4 · (4
+- 7) = -0.75 and 3/4 · (8 - 7) = 0.75. Its query gets -0.75 · 0 + 0.75 · log 3 = 0.823959. The keys
+get ∂L/∂s times the query 1. The values get the weights times g = 1.
+
+**Four numbers per token.** The first output has a gradient too.
+
+    >>> attention_slope([[0.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]],
+    ...                 [[0.0, 0.0, 0.0, 0.0], [1.0986123, 0.0, 0.0, 0.0]],
+    ...                 [[4.0, 0.0, 0.0, 1.0], [8.0, 0.0, 0.0, 1.0]],
+    ...                 [[2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
+    ([[0, 0, 0, 0], [0.41198, 0, 0, 0]],
+     [[-0.75, 0, 0, 0], [0.75, 0, 0, 0]],
+     [[2.25, 0, 0, 0.25], [0.75, 0, 0, 0.75]])
+
+Second token: q · k = 2 log 3 and √4 = 2, so the weights are 1/4 and 3/4 again. g · v is 5 and 9, δ
+= 8, and ∂L/∂s is ∓0.75 again. The query gets half of 0.75 · log 3, the keys get half of ∓0.75 · 2.
+First token: its weight is 1, so its query gets 0 and its value gets g[0] = (2, 0, 0, 0). The first
+value also gets 1/4 of g[1]: together (2.25, 0, 0, 0.25).
 
 ## When it is solved
 
-δ[i] is also g[i] · o[i], which is how fast implementations compute it: then the weights A need not
-be kept, but can be made again block by block. That is the idea of FlashAttention.
+δ[i] equals g[i] · o[i]. Fast implementations use this form: FlashAttention does not store the
+weights A, and computes them again, block by block, in the backward pass.
+
+Next: `network/norm_slope`, the backward pass of a normalization layer.
 
 ## See also
 
@@ -73,5 +88,5 @@ import numpy as np
 
 
 def attention_slope(queries, keys, values, slope):
-    """The way back through causal attention, to queries, keys and values."""
+    """The gradients of queries, keys and values, from the gradient of the output."""
     raise NotImplementedError("network/attention_slope")

@@ -1,10 +1,10 @@
-"""Model answer: which token is to blame."""
+"""Model answer: the backward pass of attention."""
 
 import numpy as np
 
 
 def attention_slope(queries, keys, values, slope):
-    """The way back through causal attention, to queries, keys and values."""
+    """The gradients of queries, keys and values, from the gradient of the output."""
     queries, keys, values, slope = (np.asarray(each, dtype=float) for each in (queries, keys, values, slope))
     tokens, size = queries.shape[-2:]
     scores = queries @ np.swapaxes(keys, -1, -2) / np.sqrt(size)
@@ -12,8 +12,8 @@ def attention_slope(queries, keys, values, slope):
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     weights = weights / weights.sum(-1, keepdims=True)
 
-    of_weights = slope @ np.swapaxes(values, -1, -2)
-    delta = (weights * of_weights).sum(-1, keepdims=True)
-    of_scores = weights * (of_weights - delta) / np.sqrt(size)
-    of_keys = np.swapaxes(of_scores, -1, -2) @ queries
-    return of_scores @ keys, of_keys, np.swapaxes(weights, -1, -2) @ slope
+    weights_slope = slope @ np.swapaxes(values, -1, -2)
+    delta = (weights * weights_slope).sum(-1, keepdims=True)
+    scores_slope = weights * (weights_slope - delta) / np.sqrt(size)
+    keys_slope = np.swapaxes(scores_slope, -1, -2) @ queries
+    return scores_slope @ keys, keys_slope, np.swapaxes(weights, -1, -2) @ slope

@@ -1,10 +1,10 @@
-"""Model answer: one token more."""
+"""Model answer: one sampling step with a key/value cache."""
 
 import numpy as np
 
 
 def next_token(token, keys, values, wq, wk, wv, embeddings, uniform, temperature=1.0):
-    """One step with a cache: the next token, its log-probability, and the grown keys and values."""
+    """One sampling step: the next token, its log-probability, and the extended keys and values."""
     wq, wk, wv, embeddings = (np.asarray(each, dtype=float) for each in (wq, wk, wv, embeddings))
     x = embeddings[token]
     keys, values = np.vstack([keys, x @ wk]), np.vstack([values, x @ wv])

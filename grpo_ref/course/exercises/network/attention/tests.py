@@ -20,32 +20,32 @@ KEYS = np.array([[1.0, 0.2], [-0.4, 0.9], [0.6, -1.5]])
 VALUES = np.array([[3.0, -2.0], [0.5, 1.0], [4.0, 6.0]])
 
 
-def _future_does_not_matter(f):
+def _later_tokens_do_not_matter(f):
     keys, values = KEYS.copy(), VALUES.copy()
     keys[2], values[2] = [-5.0, 2.0], [100.0, -100.0]
     before, after = f(QUERIES, KEYS, VALUES), f(QUERIES, keys, values)
     same = np.allclose(np.asarray(before)[:2], np.asarray(after)[:2])
-    return None if same else "another last token changed what an earlier one sees"
+    return None if same else "a change of the last token changed the output of an earlier token"
 
 
 def _weights_sum_to_one(f):
     outputs = np.asarray(f(QUERIES, KEYS, np.full((3, 2), 7.0)))
-    return None if np.allclose(outputs, 7.0) else "where all values are 7, every mean of them is 7"
+    return None if np.allclose(outputs, 7.0) else "all values are 7, so every weighted mean of them is 7"
 
 
 CHECKS = (
     Case(
-        "One number a token",
+        "A weighted mean",
         ([[1.0], [1.0]], [[0.0], [np.log(3.0)]], [[4.0], [8.0]]),
         np.array([[4.0], [7.0]]),
         why=(
-            "The first token sees itself alone. The second has the scores 0 and log 3, exponentials 1 and 3, so"
-            " weights 1/4 and 3/4: 4/4 + 8 · 3/4 = 7."
+            "The first token sees only itself. The second token has the scores 0 and log 3, so its weights are 1/4"
+            " and 3/4: 4 · 1/4 + 8 · 3/4 = 7."
         ),
         shown=True,
     ),
     Case(
-        "Four numbers a token",
+        "Four numbers per token",
         (
             [[0.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]],
             [[0.0, 0.0, 0.0, 0.0], [np.log(3.0), 0.0, 0.0, 0.0]],
@@ -56,6 +56,13 @@ CHECKS = (
         shown=True,
     ),
     Case(
+        "A large score of a later token",
+        ([[1.0], [1.0]], [[0.0], [1000.0]], [[1.0], [2.0]]),
+        np.array([[1.0], [2.0]]),
+        why="The first token does not see the score of 1000. The second token gives it all its weight.",
+        shown=True,
+    ),
+    Case(
         "Two sequences do not mix",
         (
             np.ones((2, 2, 1)),
@@ -63,21 +70,23 @@ CHECKS = (
             np.array([[[4.0], [8.0]], [[1.0], [3.0]]]),
         ),
         np.array([[[4.0], [7.0]], [[1.0], [2.0]]]),
-        why="weights 1/4, 3/4 in the first sequence and 1/2, 1/2 in the second",
+        why="The weights are 1/4 and 3/4 in the first sequence, and 1/2 and 1/2 in the second.",
     ),
     Case(
-        "A loud token that comes later",
-        ([[1.0], [1.0]], [[0.0], [1000.0]], [[1.0], [2.0]]),
-        np.array([[1.0], [2.0]]),
-        why="the first token does not see the score of 1000; the second looks at nothing else",
-    ),
-    Case(
-        "A quiet token beside a loud one",
+        "Rows of very different scores",
         ([[100.0], [-100.0]], [[100.0], [100.0]], [[1.0], [3.0]]),
         np.array([[1.0], [2.0]]),
-        why="scores of 10000 in the first row, and of -10000 twice in the second: equal, so a half each",
+        why="The score in the first row is 10000. Both scores in the second row are -10000, so each weight is 1/2.",
     ),
-    Holds("The future does not matter", _future_does_not_matter, why="no token sees a later one"),
-    Holds("The weights of a token sum to one", _weights_sum_to_one, why="o is a mean of values"),
+    Case(
+        "Scores of -20000",
+        (np.full((2, 4), 100.0), np.full((2, 4), -100.0), [[1.0, 0.0, 2.0, 0.0], [3.0, 0.0, 0.0, 0.0]]),
+        np.array([[1.0, 0.0, 2.0, 0.0], [2.0, 0.0, 1.0, 0.0]]),
+        why="All scores are -20000. The first token still sees only itself, and the second has two weights of 1/2.",
+    ),
+    Holds(
+        "Later tokens do not matter", _later_tokens_do_not_matter, why="Attention is causal: j is at most i."
+    ),
+    Holds("The weights of a token sum to 1", _weights_sum_to_one, why="Each output is a mean of values."),
     Unchanged((QUERIES, KEYS, VALUES)),
 )

@@ -8,15 +8,15 @@ from grpo_ref.learning.policies import layers
 
 DOMAIN = Domain(
     queries_keys_values((-30.0, 30.0), (-100.0, 100.0))
-    | {"slope": Real(AXES, (-100.0, 100.0), rows=ROWS, meaning="g = ∂L/∂o, a row for each token")},
+    | {"slope": Real(AXES, (-100.0, 100.0), rows=ROWS, meaning="g = ∂L/∂o, the gradient of the output")},
     sizes=SIZES,
     large=LARGE,
 )
 
 
 def reference(queries, keys, values, slope):
-    kept = layers.attention(*(np.asarray(each, float) for each in (queries, keys, values)))[1]
-    return layers.attention_back(np.asarray(slope, float), kept)
+    cache = layers.attention(*(np.asarray(each, float) for each in (queries, keys, values)))[1]
+    return layers.attention_back(np.asarray(slope, float), cache)
 
 
 QUERIES = np.array([[0.5, -1.0], [2.0, 0.3], [-0.7, 0.4]])
@@ -31,89 +31,98 @@ H = 1e-6
 
 
 def _is_the_derivative(f):
-    given = (QUERIES, KEYS, VALUES)
-    returned = f(*given, SLOPE)
+    inputs = (QUERIES, KEYS, VALUES)
+    returned = f(*inputs, SLOPE)
     for name, position in (("q", 0), ("k", 1), ("v", 2)):
         numerical = np.zeros((3, 2))
         for place in np.ndindex(3, 2):
-            ends = []
+            losses = []
             for step in (H, -H):
-                moved = [each.copy() for each in given]
-                moved[position][place] += step
-                ends.append(float((layers.attention(*moved)[0] * SLOPE).sum()))
-            numerical[place] = (ends[0] - ends[1]) / (2.0 * H)
+                shifted = [each.copy() for each in inputs]
+                shifted[position][place] += step
+                losses.append(float((layers.attention(*shifted)[0] * SLOPE).sum()))
+            numerical[place] = (losses[0] - losses[1]) / (2.0 * H)
         if not np.allclose(returned[position], numerical, rtol=1e-6, atol=1e-7):
-            return f"∂L/∂{name} differs from a central difference of L = Σ g o"
+            return f"∂L/∂{name} differs from a central difference of L = Σ g · o"
     return None
 
 
-def _nothing_from_the_past(f):
+def _nothing_reaches_later_tokens(f):
     _, keys, values = f(QUERIES, KEYS, VALUES, np.array([[1.0, 0.5], [0.0, 0.0], [0.0, 0.0]]))
-    silent = np.allclose(np.asarray(keys)[1:], 0.0) and np.allclose(np.asarray(values)[1:], 0.0)
-    return None if silent else "a slope on the first output alone reached the keys or values of later tokens"
+    zero = np.allclose(np.asarray(keys)[1:], 0.0) and np.allclose(np.asarray(values)[1:], 0.0)
+    return (
+        None if zero else "only the first output has a gradient, but a later key or value got a gradient too"
+    )
 
 
 def _equal_values(f):
     queries, keys, _ = f(QUERIES, KEYS, np.full((3, 2), 2.0), SLOPE)
-    still = np.allclose(queries, 0.0) and np.allclose(keys, 0.0)
-    return None if still else "where all values are equal, no query and no key changes anything"
+    zero = np.allclose(queries, 0.0) and np.allclose(keys, 0.0)
+    return None if zero else "all values are equal, so the gradients of queries and keys must be 0"
 
+
+LOG3 = np.log(3.0)
 
 CHECKS = (
     Case(
-        "One number a token",
-        ([[1.0], [1.0]], [[0.0], [np.log(3.0)]], [[4.0], [8.0]], [[0.0], [1.0]]),
-        (
-            np.array([[0.0], [0.75 * np.log(3.0)]]),
-            np.array([[-0.75], [0.75]]),
-            np.array([[0.25], [0.75]]),
-        ),
+        "One number per token",
+        ([[1.0], [1.0]], [[0.0], [LOG3]], [[4.0], [8.0]], [[0.0], [1.0]]),
+        (np.array([[0.0], [0.75 * LOG3]]), np.array([[-0.75], [0.75]]), np.array([[0.25], [0.75]])),
         why=(
-            "Only the output of the second token has a slope, 1. Its weights are 1/4 and 3/4, and δ = 4/4 + 8 · 3/4"
-            " = 7. So ∂L/∂s is 1/4 (4 - 7) = -0.75 and 3/4 (8 - 7) = 0.75: more of the second value makes the output"
-            " larger. Times the keys, 0 and log 3, that is 0.823959 for its query; times its query it is the slope"
-            " of the keys; the values get the weights."
+            "The weights of the second token are 1/4 and 3/4, and δ = 7. So ∂L/∂s is 1/4 · (4 - 7) = -0.75 and"
+            " 3/4 · (8 - 7) = 0.75. Its query gets 0.75 log 3, the keys get ∂L/∂s, the values get the weights."
         ),
         shown=True,
     ),
     Case(
-        "Four numbers a token",
+        "Four numbers per token",
         (
             [[0.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]],
-            [[0.0, 0.0, 0.0, 0.0], [np.log(3.0), 0.0, 0.0, 0.0]],
-            [[4.0, 0.0, 0.0, 0.0], [8.0, 0.0, 0.0, 0.0]],
-            [[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]],
+            [[0.0, 0.0, 0.0, 0.0], [LOG3, 0.0, 0.0, 0.0]],
+            [[4.0, 0.0, 0.0, 1.0], [8.0, 0.0, 0.0, 1.0]],
+            [[2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]],
         ),
         (
-            np.array([[0.0, 0.0, 0.0, 0.0], [0.375 * np.log(3.0), 0.0, 0.0, 0.0]]),
+            np.array([[0.0, 0.0, 0.0, 0.0], [0.375 * LOG3, 0.0, 0.0, 0.0]]),
             np.array([[-0.75, 0.0, 0.0, 0.0], [0.75, 0.0, 0.0, 0.0]]),
-            np.array([[0.25, 0.0, 0.0, 0.0], [0.75, 0.0, 0.0, 0.0]]),
+            np.array([[2.25, 0.0, 0.0, 0.25], [0.75, 0.0, 0.0, 0.75]]),
         ),
-        why="q · k = 2 log 3 and √4 = 2, so ∂L/∂s is -0.75 and 0.75 again; half of it times k, and times q = 2",
+        why=(
+            "q · k = 2 log 3 and √4 = 2, so ∂L/∂s is -0.75 and 0.75 again. Queries and keys have the factor 1/2."
+            " The first value gets a gradient from both tokens."
+        ),
+        shown=True,
     ),
     Case(
         "One token",
         ([[2.0, 1.0]], [[1.0, 3.0]], [[4.0, -1.0]], [[5.0, 7.0]]),
         (np.zeros((1, 2)), np.zeros((1, 2)), np.array([[5.0, 7.0]])),
-        why="its weight is 1 whatever its score is",
+        why="The weight is 1 for every score, so only the value has a gradient.",
     ),
     Case(
         "Two sequences do not mix",
         (
             np.ones((2, 2, 1)),
-            np.array([[[0.0], [np.log(3.0)]], [[0.0], [0.0]]]),
+            np.array([[[0.0], [LOG3]], [[0.0], [0.0]]]),
             np.array([[[4.0], [8.0]], [[1.0], [3.0]]]),
             np.array([[[0.0], [1.0]], [[2.0], [2.0]]]),
         ),
         (
-            np.array([[[0.0], [0.75 * np.log(3.0)]], [[0.0], [0.0]]]),
+            np.array([[[0.0], [0.75 * LOG3]], [[0.0], [0.0]]]),
             np.array([[[-0.75], [0.75]], [[-1.0], [1.0]]]),
             np.array([[[0.25], [0.75]], [[3.0], [1.0]]]),
         ),
-        why="in the second: weights 1/2, δ = 4, ∂L/∂s = 1/2 (2 - 4), 1/2 (6 - 4); values 2 + 2/2 and 2/2",
+        why=(
+            "Second sequence: the weights are 1/2, δ = 4, and ∂L/∂s is 1/2 · (2 - 4) and 1/2 · (6 - 4). The values"
+            " get 2 + 2/2 and 2/2."
+        ),
     ),
-    Holds("It is the derivative", _is_the_derivative, why="checked by central differences"),
-    Holds("Nothing reaches later tokens", _nothing_from_the_past, why="an output knows no later token"),
-    Holds("Equal values pull at no score", _equal_values, why="the weights sum to 1, whatever the scores"),
+    Holds("The gradients are derivatives", _is_the_derivative, why="Compared with central differences."),
+    Holds(
+        "Nothing reaches later tokens",
+        _nothing_reaches_later_tokens,
+        why="An output does not depend on later tokens.",
+    ),
+    Holds("Equal values", _equal_values, why="The mean of equal values does not depend on the scores."),
     Unchanged((QUERIES, KEYS, VALUES, SLOPE)),
 )

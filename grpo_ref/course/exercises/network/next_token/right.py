@@ -149,3 +149,16 @@ def one_pass_over_the_cache(token, keys, values, wq, wk, wv, embeddings, uniform
     sums = np.tril(np.ones((len(e), len(e)))) @ np.exp(log_probs)
     chosen = min(b for b in range(len(e)) if sums[b] > uniform)
     return chosen, log_probs.take(chosen), keys, values
+
+
+def with_log1p(token, keys, values, wq, wk, wv, embeddings, uniform, temperature=1.0):
+    wq, wk, wv, e = (np.asarray(each, dtype=float) for each in (wq, wk, wv, embeddings))
+    x = e[token]
+    keys, values = np.vstack([keys, x @ wk]), np.vstack([values, x @ wv])
+    attention = scipy.special.softmax(keys @ (x @ wq) / math.sqrt(len(x)))
+    logits = e @ (x + attention @ values) / temperature
+    top = int(logits.argmax())
+    others = np.delete(logits, top) - logits[top]
+    log_probs = logits - logits[top] - np.log1p(np.exp(others).sum())
+    chosen = int((np.exp(log_probs).cumsum()[:-1] <= uniform).sum())
+    return chosen, log_probs[chosen], keys, values

@@ -11,48 +11,38 @@ def _softmax(z):
     return exponentials / exponentials.sum()
 
 
+def _log_softmax(z):
+    return z - z.max() - np.log(np.exp(z - z.max()).sum())
+
+
 def _unstable(z):
     return np.exp(z) / np.exp(z).sum()
 
 
-def _added(old, new):
+def _appended(old, new):
     return np.vstack([old, new])
-
-
-def _score(q, keys):
-    return keys @ q / np.sqrt(len(q))
 
 
 def _first_above(probs, u):
     return int((probs.cumsum()[:-1] <= u).sum())
 
 
-def _of(
+def _answer(
     project=lambda x, w: x @ w,
-    score=_score,
+    score=lambda q, keys: keys @ q / np.sqrt(len(q)),
     weights=_softmax,
-    seen=_added,
-    kept=_added,
+    seen=_appended,
+    returned=_appended,
     logits=lambda e, x, o: e @ (x + o),
     probs=lambda z, t: _softmax(z / t),
     pick=_first_above,
-    told=lambda z, t, b: np.log(_softmax(z / t)[b]),
+    log_prob=lambda z, t, b: np.log(_softmax(z / t)[b]),
 ):
-    """Return an answer. Its `seen` and `kept` receive the cache and the new row, and return the rows that are
-    attended to and the rows that are returned.
+    """Return an answer. Its `seen` and `returned` receive the cache and the new row, and return the rows that
+    the token attends to and the rows of the new cache.
     """
 
-    def answer(
-        token,
-        keys,
-        values,
-        wq,
-        wk,
-        wv,
-        embeddings,
-        uniform,
-        temperature=1.0,
-    ):
+    def answer(token, keys, values, wq, wk, wv, embeddings, uniform, temperature=1.0):
         keys, values, wq, wk, wv, e = (
             np.asarray(each, float) for each in (keys, values, wq, wk, wv, embeddings)
         )
@@ -61,7 +51,8 @@ def _of(
         o = weights(score(q, seen(keys, k))) @ seen(values, v)
         z = logits(e, x, o)
         chosen = pick(probs(z, temperature), uniform)
-        return chosen, float(told(z, temperature, chosen)), kept(keys, k), kept(values, v)
+        cache = returned(keys, k), returned(values, v)
+        return chosen, float(log_prob(z, temperature, chosen)), *cache
 
     return answer
 
@@ -77,9 +68,7 @@ def _with(**changes):
 
 
 def _returning(change):
-    """Return the right answer with its key and value changed by `change`, which receives the arguments by
-    name.
-    """
+    """Return the right answer with its cache changed by `change`, which receives the arguments by name."""
 
     def answer(*arguments, **keywords):
         given = named(arguments, keywords)
@@ -93,20 +82,20 @@ def _row(given, weights):
     return np.asarray(given["embeddings"], float)[given["token"]] @ np.asarray(given[weights], float)
 
 
-def _query_kept(given, keys, values):
-    return _added(keys[:-1], _row(given, "wq")), values
+def _query_cached(given, keys, values):
+    return _appended(keys[:-1], _row(given, "wq")), values
 
 
-def _scaled_key_kept(given, keys, values):
-    return _added(keys[:-1], keys[-1] / np.sqrt(keys.shape[-1])), values
+def _scaled_key_cached(given, keys, values):
+    return _appended(keys[:-1], keys[-1] / np.sqrt(keys.shape[-1])), values
 
 
-def _of_the_next(given, keys, values):
+def _next_token_cached(given, keys, values):
     later = given | {"token": reference(**given)[0]}
-    return _added(keys[:-1], _row(later, "wk")), _added(values[:-1], _row(later, "wv"))
+    return _appended(keys[:-1], _row(later, "wk")), _appended(values[:-1], _row(later, "wv"))
 
 
-def _of_the_given(*arguments, **keywords):
+def _log_prob_of_the_newest(*arguments, **keywords):
     given = named(arguments, keywords)
     chosen, _, keys, values = reference(**given)
     del given["uniform"]
@@ -121,146 +110,150 @@ def _into_the_same_list(*arguments, **keywords):
     return value
 
 
-def _projected_again(given, name, weights):
-    return np.asarray(given[name], float) @ np.asarray(given[weights], float)
-
-
-def _looking_at_projected(*arguments, **keywords):
+def _cache_projected_again(*arguments, **keywords):
     chosen, log_prob, *_ = _with(
-        keys=lambda given: _projected_again(given, "keys", "wk"),
-        values=lambda given: _projected_again(given, "values", "wv"),
+        keys=lambda given: np.asarray(given["keys"], float) @ np.asarray(given["wk"], float),
+        values=lambda given: np.asarray(given["values"], float) @ np.asarray(given["wv"], float),
     )(*arguments, **keywords)
     return chosen, log_prob, *reference(*arguments, **keywords)[2:]
 
 
 WRONG = (
     Mutant(
-        "the cache itself grown",
+        "appends to the lists that were given",
         _into_the_same_list,
-        "The lists that were given have grown; make new ones.",
+        "Appends to the caller's lists; return new arrays.",
     ),
     Mutant(
-        "cache not grown",
-        _of(kept=lambda old, new: old),
-        "The cache that is returned lacks the newest token's key and value.",
+        "cache not extended",
+        _answer(returned=lambda old, new: old),
+        "Returns the cache without the key and the value of the newest token.",
     ),
     Mutant(
         "not itself",
-        _of(seen=lambda old, new: old if len(old) else np.zeros((1, len(new)))),
-        "The newest token sees itself too: its key and value belong to those that it looks at.",
+        _answer(seen=lambda old, new: old if len(old) else np.zeros((1, len(new)))),
+        "Attends to the earlier tokens only; the newest token sees itself too.",
     ),
     Mutant(
         "itself alone",
-        _of(seen=lambda old, new: new[None]),
-        "What is cached is not looked at.",
+        _answer(seen=lambda old, new: new[None]),
+        "Attends to the newest token only and ignores the cache.",
     ),
     Mutant(
         "in front",
-        _of(kept=lambda old, new: np.vstack([new, old])),
-        "The newest key and value are the last rows of the cache, not the first.",
+        _answer(returned=lambda old, new: np.vstack([new, old])),
+        "Puts the newest key and value in the first row of the cache; they belong in the last.",
     ),
     Mutant(
         "a window",
-        _of(kept=lambda old, new: np.vstack([old, new])[-max(len(old), 1) :]),
-        "The oldest key and value are dropped from the cache.",
+        _answer(returned=lambda old, new: np.vstack([old, new])[-max(len(old), 1) :]),
+        "Drops the oldest key and value from the cache.",
     ),
-    Mutant("query kept", _returning(_query_kept), "The cache holds keys, not queries."),
+    Mutant("query cached", _returning(_query_cached), "Adds the query to the cache instead of the key."),
     Mutant(
-        "scaled key kept",
-        _returning(_scaled_key_kept),
-        "The key is kept divided by √D: the next step would divide it once more.",
+        "scaled key cached",
+        _returning(_scaled_key_cached),
+        "Divides the cached key by √D; the scores are divided, not the keys.",
     ),
     Mutant(
-        "key and value of the next token",
-        _returning(_of_the_next),
-        "The cache gets the key and value of the token that was given, not of the one that was drawn.",
+        "the next token cached",
+        _returning(_next_token_cached),
+        "Adds the key and the value of the sampled token to the cache, not those of the newest token.",
     ),
     Mutant(
         "cache projected again",
-        _looking_at_projected,
-        "The cache holds keys and values; they are not multiplied with Wk and Wv again.",
+        _cache_projected_again,
+        "Multiplies the cached rows by Wk and Wv; they are keys and values already.",
     ),
-    Mutant("not scaled", _of(score=lambda q, keys: keys @ q), "The scores of the attention lack the 1/√D."),
+    Mutant(
+        "not scaled",
+        _answer(score=lambda q, keys: keys @ q),
+        "Does not divide the scores of the attention by √D.",
+    ),
     Mutant(
         "divided by D",
-        _of(score=lambda q, keys: keys @ q / len(q)),
-        "The scores are divided by D, not by its root.",
+        _answer(score=lambda q, keys: keys @ q / len(q)),
+        "Divides the scores by D; the formula has the root of D.",
     ),
     Mutant(
         "weights transposed",
-        _of(project=lambda x, w: w @ x),
-        "This is W x; x W has the row on the left: x @ w.",
+        _answer(project=lambda x, w: w @ x),
+        "Multiplies W by x from the right; x W is `x @ w`.",
     ),
-    Mutant("no residual", _of(logits=lambda e, x, o: e @ o), "x is missing: the logits are E (x + o) / τ."),
-    Mutant("no attention", _of(logits=lambda e, x, o: e @ x), "o is missing: the logits are E (x + o) / τ."),
+    Mutant(
+        "x not added", _answer(logits=lambda e, x, o: e @ o), "Omits x; the logits are products with x + o."
+    ),
+    Mutant(
+        "o not added", _answer(logits=lambda e, x, o: e @ x), "Omits o; the logits are products with x + o."
+    ),
     Mutant(
         "temperature not used",
-        _of(probs=lambda z, t: _softmax(z), told=lambda z, t, b: np.log(_softmax(z)[b])),
-        "The temperature is not used.",
+        _answer(probs=lambda z, t: _softmax(z), log_prob=lambda z, t, b: _log_softmax(z)[b]),
+        "Ignores the temperature.",
     ),
     Mutant(
         "log-probability at temperature 1",
-        _of(told=lambda z, t, b: z[b] - z.max() - np.log(np.exp(z - z.max()).sum())),
-        "The token is drawn at the temperature, and its log-probability is that of temperature 1.",
+        _answer(log_prob=lambda z, t, b: _log_softmax(z)[b]),
+        "Returns the log-probability at temperature 1, although the token is sampled at τ.",
     ),
     Mutant(
         "log-probability divided by the temperature",
-        _of(told=lambda z, t, b: (z[b] - z.max() - np.log(np.exp(z - z.max()).sum())) / t),
-        "The log-probability is divided by the temperature; it is the logits that are, before the softmax.",
+        _answer(log_prob=lambda z, t, b: _log_softmax(z)[b] / t),
+        "Divides the log-probability by τ; the logits are divided, before the softmax.",
     ),
     Mutant(
         "temperature for the log-probability alone",
-        _of(probs=lambda z, t: _softmax(z)),
-        "The token is drawn at temperature 1.",
+        _answer(probs=lambda z, t: _softmax(z)),
+        "Samples the token at temperature 1, although its log-probability is at τ.",
     ),
     Mutant(
-        "multiplied with the temperature",
+        "multiplied by the temperature",
         _with(temperature=lambda given: 1.0 / given["temperature"]),
-        "The logits are divided by the temperature.",
+        "Multiplies the logits by τ instead of dividing them.",
     ),
     Mutant(
         "temperature in the attention too",
         _with(wq=lambda given: np.asarray(given["wq"], float) / given["temperature"]),
-        "The scores of the attention are divided by the temperature too.",
+        "Divides the scores of the attention by τ too; τ divides only the logits.",
     ),
     Mutant(
         "greedy",
-        _of(pick=lambda probs, u: int(probs.argmax())),
-        "This takes the likeliest token and never draws one.",
+        _answer(pick=lambda probs, u: int(probs.argmax())),
+        "Takes the most probable token and ignores u.",
     ),
     Mutant(
         "from the other end",
         _with(uniform=lambda given: 1.0 - given["uniform"]),
-        "The sums of the probabilities begin with token 0, not with the last one.",
+        "Uses 1 - u instead of u, or sums the probabilities from the last token.",
     ),
     Mutant(
         "the token before",
-        _of(pick=lambda probs, u: max(_first_above(probs, u) - 1, 0)),
-        "The token is the first one whose sum is larger than u, not the last one whose sum is not.",
+        _answer(pick=lambda probs, u: max(_first_above(probs, u) - 1, 0)),
+        "Takes the token before the right one; the next token is the first whose sum is larger than u.",
     ),
     Mutant(
         "sorted first",
-        _of(pick=lambda probs, u: int(np.argsort(-probs)[_first_above(-np.sort(-probs), u)])),
-        "The sums run over the tokens in their order; here the likeliest come first.",
+        _answer(pick=lambda probs, u: int(np.argsort(-probs)[_first_above(-np.sort(-probs), u)])),
+        "Sorts the probabilities before it sums them; the sums run over the tokens in their order.",
     ),
     Mutant(
         "probability",
-        _of(told=lambda z, t, b: _softmax(z / t)[b]),
-        "This is the probability, without the logarithm.",
+        _answer(log_prob=lambda z, t, b: _softmax(z / t)[b]),
+        "Returns the probability of the token, without the logarithm.",
     ),
     Mutant(
-        "log-probability of the token before",
-        _of_the_given,
-        "The log-probability is that of the token that was drawn, not of the one that was given.",
+        "log-probability of the newest token",
+        _log_prob_of_the_newest,
+        "Returns the log-probability of the newest token, not of the sampled one.",
     ),
     Mutant(
         "scores overflow",
-        _of(weights=_unstable),
-        "Large scores of the attention overflow; subtract their maximum first.",
+        _answer(weights=_unstable),
+        "Exponentiates large scores of the attention, which overflow; subtract the maximum first.",
     ),
     Mutant(
         "logits overflow",
-        _of(probs=lambda z, t: _unstable(z / t), told=lambda z, t, b: np.log(_unstable(z / t)[b])),
-        "Large logits overflow; subtract their maximum first.",
+        _answer(probs=lambda z, t: _unstable(z / t), log_prob=lambda z, t, b: np.log(_unstable(z / t)[b])),
+        "Exponentiates large logits, which overflow; subtract the maximum first.",
     ),
 )
