@@ -1,55 +1,74 @@
-"""Back through the norm
+"""The backward pass of RMSNorm
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-A network multiplies rows of numbers with weights, again and again. If every layer made them a
-little larger, after twenty layers they would be huge. So before each layer every row is divided by
-its size, the root of the mean of its squares (RMS), and each place of the row is then multiplied
-with a number that is learned, the gain. On the way back the division matters: when one number of a
-row grows, all others of the row become smaller. And what only makes a row longer changes nothing,
-so that no slope points along the row.
+A network multiplies rows of numbers by weights, layer after layer. If each layer made the rows a
+little larger, they would be huge after twenty layers. RMSNorm prevents this: it divides each row by
+the root of the mean of its squares (RMS). Then it multiplies each column by a learned number, the
+gain.
+
+The division matters in the backward pass. If one number of a row grows, all other numbers of the
+output row shrink.
 
 ## Your task
 
 Write `norm_slope(x, gain, slope)`.
 
-Write `norm_slope(x, gain, slope)`. The norm takes each row x of D numbers to a row y:
+The norm maps each row x of D numbers to a row y:
 
-    r = (mean of x² + 1e-6)^(-1/2),    n = x r,    y = g n
+    c = (mean of x² + 1e-6)^(-1/2),    n = c x,    y = γ n
 
-The mean runs over the D numbers of the row, so that r is one number for each row; g is the gain,
-one number for each place, and n and y are rows. Given the slope ∂L/∂y of a loss L, return the
-slopes ∂L/∂x and ∂L/∂g. That r depends on every number of the row must not be forgotten: ∂r/∂x[j] =
--r³ x[j]/D. All rows share one gain, so its slope is a sum over all rows. 1e-6 keeps a row of zeros
-from a division by 0.
+The mean runs over the D numbers of the row, so c is one number per row. γ is `gain`, one number per
+column, and γ n is the product number by number. 1e-6 prevents a division by 0: in a row of zeros, c
+is 1000 and n is 0.
 
-| argument | meaning                               | shape               | values        |
-| -------- | ------------------------------------- | ------------------- | ------------- |
-| `x`      | rows of D numbers                     | (N, D) or (B, T, D) | −1000 to 1000 |
-| `gain`   | g, one number for each place of a row | (D,)                | −10 to 10     |
-| `slope`  | ∂L/∂y, of the shape of x              | (N, D) or (B, T, D) | −1000 to 1000 |
+`slope` is ∂L/∂y, the gradient of a loss L with respect to the output. Return the gradients ∂L/∂x
+and ∂L/∂γ. Remember that c depends on every number of its row:
+
+    ∂c/∂x[j] = -c³ x[j]/D
+
+All rows share one gain, so ∂L/∂γ is a sum over all rows.
+
+| argument | meaning                           | shape               | values        |
+| -------- | --------------------------------- | ------------------- | ------------- |
+| `x`      | rows of D numbers                 | (N, D) or (B, T, D) | −1000 to 1000 |
+| `gain`   | γ, one learned number per column  | (D,)                | −10 to 10     |
+| `slope`  | ∂L/∂y, the gradient of the output | (N, D) or (B, T, D) | −1000 to 1000 |
 
 * `x` and `slope` have the same shape.
-* N, B, T and D are at least 1.
+* N, B and T are at least 1.
+* D is at least 2.
 
-A tuple of two arrays: ∂L/∂x, of the shape of x, and ∂L/∂g, of shape (D,).
-
-* In a row of zeros r is 1000 and n is 0.
+Return a tuple of two arrays: ∂L/∂x, of the shape of `x`, and ∂L/∂γ, of shape (D,).
 
 ## Examples
+
+**One row.** Only the first output has a gradient, 1.
 
     >>> norm_slope([[1.0, 7.0]], [1.0, 1.0], [[1.0, 0.0]])
     ([[0.196, -0.028]], [0.2, 0])
 
-The mean of 1 and 49 is 25, so r is a hair below 1/5. If r were a constant, ∂L/∂x would be 0.2 and
-0. But ∂r/∂x = -r³ x/2 is -0.004 and -0.028, and r multiplies x[0] = 1, the only number with a
-slope: so it is 0.2 - 0.004 = 0.196, and -0.028. The slope of the gain is n times ∂L/∂y, so 0.2 and
-0.
+The mean of 1 and 49 is 25, so c is 1/5, up to 1e-6. If c were constant, ∂L/∂x would be 0.2 and 0.
+But ∂c/∂x = -c³ x/2 is -0.004 and -0.028, and the output y[0] = c · 1 changes with c. The sum is 0.2
+- 0.004 = 0.196, and -0.028. The gain gets n · ∂L/∂y = (0.2 · 1, 1.4 · 0).
+
+**A gain, and two rows.**
+
+    >>> norm_slope([[1.0, 7.0], [7.0, 1.0]], [2.0, 10.0], [[1.0, 0.0], [1.0, 1.0]])
+    ([[0.392, -0.056], [-0.272, 1.904]], [1.6, 0.2])
+
+c is 1/5 in both rows. First row: the gain of 2 doubles the first example. Second row: if c were
+constant, ∂L/∂x would be 1/5 · (2, 10) = (0.4, 2). But L depends on c as 2 · 7 + 10 · 1 = 24 times
+c. ∂c/∂x is (-0.028, -0.004), so ∂L/∂x is (0.4 - 24 · 0.028, 2 - 24 · 0.004). The gain gets (0.2, 0)
+from the first row and (1.4, 0.2) from the second.
 
 ## When it is solved
 
-Llama, Qwen and most models of today use this norm, RMSNorm; the older LayerNorm takes the mean of
-the row off first. The rule on rows that only get longer holds up to the 1e-6.
+Llama, Qwen and most current language models use RMSNorm. The older LayerNorm first subtracts the
+mean of the row. Apart from the 1e-6, the output does not depend on the length of the row, so ∂L/∂x
+is perpendicular to x.
+
+Next: `network/cross_entropy`, the loss at the end of the network.
 
 ## See also
 
@@ -65,5 +84,5 @@ import numpy as np
 
 
 def norm_slope(x, gain, slope):
-    """The way back through RMSNorm, to its rows and its gain."""
+    """The gradients of the rows and of the gain, from the gradient of the output."""
     raise NotImplementedError("network/norm_slope")

@@ -1,60 +1,85 @@
-"""Learning by imitation
+"""Cross-entropy and its gradient
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-Before a model is rewarded it learns to speak, by imitation: it reads examples, and every token of
-an example is made likelier after what came before it. The number that falls on the way is the
-cross-entropy, the mean of -log π(token). It is a policy gradient with the simplest of all
-advantages: whatever stands in the example is good. Pretraining, fine-tuning on chosen answers and
-the first stage of nearly every recipe for reasoning models are this loss; they differ in what is
-masked. Prompts are not learned, and padding is not either.
+Before a model is trained with rewards, it learns by imitation. It reads example texts, and each
+token of an example becomes more likely after the tokens before it. The loss is the cross-entropy,
+the mean of -log π(token).
+
+This is a policy gradient with the same advantage, 1, for every token of the examples. Pretraining
+and supervised fine-tuning use the same loss. They differ in the mask: fine-tuning usually excludes
+the prompts, and padding never counts.
 
 ## Your task
 
 Write `cross_entropy(logits, tokens, mask)`.
 
-Write `cross_entropy(logits, tokens, mask)`: the loss, and its slope with respect to the logits,
+Return the loss and its gradient with respect to the logits:
 
     loss = -Σ m log π(token) / Σ m
     ∂loss/∂z[b, t, a] = m[b, t] (π[b, t, a] - 1[a = tokens[b, t]]) / Σ m
 
-π[b, t] is the softmax of the row z[b, t] of logits, and π(token) its entry for the token that
-stands there. 1[a = token] is 1 for that token and 0 for all others. The sums run over all places of
-all examples, so that every token of the batch counts the same. Logits may be large: a difference of
-a thousand is a probability of 0, not an overflow, and its logarithm is about -1000, not -∞.
+b is the example, t the position in it, and a a token of the vocabulary. z is `logits` and m is
+`mask`. π[b, t] is the softmax of the row z[b, t], and π(token) is its entry at tokens[b, t]. 1[a =
+tokens[b, t]] is 1 for that token and 0 for all others. The sums run over all positions of all
+examples, so every token of the batch counts the same.
 
-* `logits`: z, what the network says of each place, one row of V numbers; (B, T, V); −1000 to 1000.
-* `tokens`: the token that stands in each place of the example; (B, T); integers, 0 to V - 1.
-* `mask`: m, 1 where a token is to be learned, 0 on prompt and padding; (B, T); 0 or 1.
+The row logits[b, t] already belongs to tokens[b, t]: do not shift anything. Where m is 0, logits
+and tokens are ordinary numbers that do not count.
+
+Logits can be large. If two of them differ by 1000, the smaller one has probability 0 after
+rounding, but its log-probability is still about -1000, not -∞.
+
+| argument | meaning                              | shape     | values               |
+| -------- | ------------------------------------ | --------- | -------------------- |
+| `logits` | z, one row of V numbers per position | (B, T, V) | −1000 to 1000        |
+| `tokens` | the token at each position           | (B, T)    | integers, 0 to V - 1 |
+| `mask`   | m, 1 on tokens to learn, else 0      | (B, T)    | 0 or 1               |
 
 * `mask`: zeros may be anywhere, and a row may be all zeros.
 * B, T and V are at least 1.
-* At least one entry of the mask is 1.
+* At least one entry of `mask` is 1.
+* The loss is 0 or at least 1e-6.
 
-A tuple: the loss, a number in nats, and its slope of shape (B, T, V), which is 0 where the mask is
-0.
-
-* tokens[b, t] is the token that the row logits[b, t] speaks of: nothing has to be shifted here.
-* Logits and tokens are as described where the mask is 0, too, but do not matter there.
+Return a tuple: the loss, a number in nats (units of the natural logarithm), and its gradient of
+shape (B, T, V).
 
 ## Examples
 
+**A fair coin.**
+
     >>> cross_entropy([[[0.0, 0.0]]], [[0]], [[1]])
-    (0.6931471805599453, [[[-0.5, 0.5]]])
+    (0.693147, [[[-0.5, 0.5]]])
 
-π = 1/2, 1/2, so the loss is log 2 = 0.693147, and the slope 1/2 - 1 and 1/2.
+π is 1/2 for both tokens. The loss is log 2, and the gradient is 1/2 - 1 and 1/2 - 0.
 
-    >>> cross_entropy([[[5.0, -5.0], [0.0, 0.0]], [[1.0986122886681098, 0.0], [7.0, 7.0]]], [[1, 0], [1, 0]], [[0, 1], [1, 0]])
-    (1.0397207708399179, [[[0, 0], [-0.25, 0.25]], [[0.375, -0.375], [0, 0]]])
+**A long and a short example.** 1.0986123 is log 3, so π is 3/4 and 1/4.
 
-Two places count, one of each example, with -log 1/2 and -log 1/4: the mean is log 8 / 2 = 1.03972.
-Their slopes are half of (1/2 - 1, 1/2) and of (3/4, 1/4 - 1); the others are 0.
+    >>> cross_entropy([[[1.0986123, 0.0], [1.0986123, 0.0], [1.0986123, 0.0]],
+    ...                [[1.0986123, 0.0], [5.0, -5.0], [0.0, 0.0]]],
+    ...               [[0, 0, 0], [1, 0, 1]],
+    ...               [[1, 1, 1], [1, 0, 0]])
+    (0.562335, [[[-0.0625, 0.0625], [-0.0625, 0.0625], [-0.0625, 0.0625]],
+                [[0.1875, -0.1875], [0, 0], [0, 0]]])
+
+Four tokens count. Three have -log 3/4 = 0.287682 and one has -log 1/4 = 1.386294: the mean is
+0.562335. The gradients are (3/4 - 1, 1/4)/4 for the first three and (3/4, 1/4 - 1)/4 for the
+fourth.
+
+**Large logits.**
+
+    >>> cross_entropy([[[1000.0, 0.0], [0.0, -1000.0]]], [[1, 0]], [[1, 1]])
+    (500, [[[0.5, -0.5], [0, 0]]])
+
+The log-probabilities are -1000 and 0, so the mean of their negatives is 500.
 
 ## When it is solved
 
-PyTorch's `cross_entropy` marks what is not learned by the token -100 (`ignore_index`) and takes the
-same mean. A network that knows nothing has a loss of log V. grpo_ref computes this in
-grpo_ref.learning.pretraining.likelihood_gradient, by the policy gradient of chapter 7.
+PyTorch's `cross_entropy` takes the same mean. Tokens that do not count are set to -100
+(`ignore_index`) instead of a mask. A model that gives all V tokens the same probability has the
+loss log V. In grpo_ref, `grpo_ref.learning.pretraining.likelihood_gradient` computes this gradient.
+
+Next: `network/next_token`, which samples from a network.
 
 ## See also
 
@@ -68,5 +93,5 @@ import numpy as np
 
 
 def cross_entropy(logits, tokens, mask):
-    """The mean of -log π over the tokens that count, and its slope."""
+    """The mean of -log π over the tokens that count, and its gradient."""
     raise NotImplementedError("network/cross_entropy")

@@ -1,13 +1,14 @@
-"""Model answer: back through the norm."""
+"""Model answer: the backward pass of RMSNorm."""
 
 import numpy as np
 
 
 def norm_slope(x, gain, slope):
-    """The way back through RMSNorm, to its rows and its gain."""
+    """The gradients of the rows and of the gain, from the gradient of the output."""
     x, gain, slope = (np.asarray(each, dtype=float) for each in (x, gain, slope))
     scale = 1.0 / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)
     rows = x * scale
-    inner = gain * slope
-    of_x = scale * (inner - rows * (inner * rows).mean(-1, keepdims=True))
-    return of_x, (slope * rows).reshape(-1, len(gain)).sum(0)
+    rows_slope = gain * slope
+    # The second term is there because the scale depends on every number of its row.
+    x_slope = scale * (rows_slope - rows * (rows_slope * rows).mean(-1, keepdims=True))
+    return x_slope, (slope * rows).reshape(-1, len(gain)).sum(0)

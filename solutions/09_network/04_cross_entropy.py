@@ -1,10 +1,10 @@
-"""Model answer: learning by imitation."""
+"""Model answer: cross-entropy and its gradient."""
 
 import numpy as np
 
 
 def cross_entropy(logits, tokens, mask):
-    """The mean of -log π over the tokens that count, and its slope."""
+    """The mean of -log π over the tokens that count, and its gradient."""
     logits, mask = np.asarray(logits, dtype=float), np.asarray(mask, dtype=float)
     tokens, weights = np.asarray(tokens), mask / mask.sum()
     shifted = logits - logits.max(-1, keepdims=True)

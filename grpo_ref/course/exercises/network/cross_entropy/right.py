@@ -95,3 +95,16 @@ def odds_against(logits, tokens, mask):
     )
     shares = m / np.count_nonzero(m)
     return (losses * shares).sum(), slope * shares[:, :, np.newaxis]
+
+
+def with_log1p(logits, tokens, mask):
+    z, m = np.asarray(logits, dtype=float), np.asarray(mask, dtype=float)
+    top = z.argmax(-1)[..., None]
+    shifted = z - np.take_along_axis(z, top, -1)
+    others = np.exp(shifted)
+    np.put_along_axis(others, top, 0.0, -1)
+    log_probs = shifted - np.log1p(others.sum(-1, keepdims=True))
+    one_hot = np.eye(z.shape[-1])[np.asarray(tokens)]
+    weights = (m / m.sum())[..., None]
+    loss = -np.where(weights * one_hot > 0, weights * log_probs, 0.0).sum()
+    return loss, weights * (np.exp(log_probs) - one_hot)

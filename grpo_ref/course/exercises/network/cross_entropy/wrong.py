@@ -7,7 +7,7 @@ from grpo_ref.course.exercises.network.cross_entropy.tests import reference
 from grpo_ref.learning.policies import table
 
 
-def _of(
+def _answer(
     loss=lambda log_probs: -log_probs,
     slope=lambda probs, one_hot: probs - one_hot,
     weights=lambda mask: mask / mask.sum(),
@@ -26,19 +26,14 @@ def _of(
     return answer
 
 
-def _with(value=None, slope=None):
-    """Return the right answer with its value or its slope changed afterwards."""
+def _changed(value=lambda loss, mask: loss, slope=lambda slope, mask: slope):
+    """Return the right answer with its loss or its gradient changed afterwards."""
 
     def answer(logits, tokens, mask):
-        right = reference(logits, tokens, mask)
-        m = np.asarray(mask, float)
-        return value(right[0], m) if value else right[0], slope(right[1], m) if slope else right[1]
+        right, m = reference(logits, tokens, mask), np.asarray(mask, float)
+        return value(right[0], m), slope(right[1], m)
 
     return answer
-
-
-def _shifted(logits, tokens, mask):
-    return reference(logits, np.roll(np.asarray(tokens), -1, axis=-1), mask)
 
 
 def _mean_of_means(mask):
@@ -46,73 +41,98 @@ def _mean_of_means(mask):
     return mask / np.maximum(lengths, 1.0) / (lengths > 0).sum()
 
 
-def _bare_log_softmax(logits):
-    return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-
-
 WRONG = (
-    Mutant("sum for mean", _of(weights=lambda mask: mask), "The loss is a mean: divide by Σ m."),
     Mutant(
-        "mean over all places",
-        _of(weights=lambda mask: mask / mask.size),
-        "What is masked is counted below: divide by Σ m, not by the number of all places.",
+        "sum for mean",
+        _answer(weights=lambda mask: mask),
+        "Sums over the tokens without dividing by Σ m.",
+    ),
+    Mutant(
+        "padding counted",
+        _answer(weights=lambda mask: mask / mask.size),
+        "Divides by the number of all positions, so masked positions count as tokens.",
     ),
     Mutant(
         "mean of means",
-        _of(weights=_mean_of_means),
-        "Every token counts the same; here each example does, whatever its length.",
+        _answer(weights=_mean_of_means),
+        "Averages within each example first, so a token of a short example counts more.",
     ),
     Mutant(
         "mask not used",
-        _of(weights=lambda mask: np.ones_like(mask) / mask.size),
-        "The mask is not used: prompt and padding are learned too.",
+        _answer(weights=lambda mask: np.ones_like(mask) / mask.size),
+        "Ignores the mask; prompt and padding are learned too.",
     ),
     Mutant(
-        "slope without the mean",
-        _with(slope=lambda slope, mask: slope * mask.sum()),
-        "The slope lacks the factor 1/Σ m that the loss has.",
+        "gradient without the mean",
+        _changed(slope=lambda slope, mask: slope * mask.sum()),
+        "Omits the factor 1/Σ m in the gradient; the loss has it.",
     ),
     Mutant(
-        "slope on masked places",
-        _of(
-            slope=lambda probs, one_hot: probs - one_hot,
-            weights=lambda mask: np.where(mask > 0, mask, 1.0) / mask.sum(),
+        "gradient divided by all positions",
+        _changed(slope=lambda slope, mask: slope * mask.sum() / mask.size),
+        "Divides the gradient by the number of all positions; the loss is divided by Σ m.",
+    ),
+    Mutant(
+        "gradient where the mask is 0",
+        _answer(weights=lambda mask: np.where(mask > 0, mask, 1.0) / mask.sum()),
+        "Counts masked positions in the loss and in its gradient, and divides by Σ m.",
+    ),
+    Mutant(
+        "gradient not masked",
+        lambda logits, tokens, mask: (
+            reference(logits, tokens, mask)[0],
+            reference(logits, tokens, np.ones(np.shape(mask)))[1] * np.size(mask) / np.sum(mask),
         ),
-        "There is a slope where the mask is 0.",
+        "Does not multiply the gradient by the mask; masked positions have the gradient 0.",
     ),
     Mutant(
         "log-likelihood",
-        _of(loss=lambda log_probs: log_probs, slope=lambda probs, one_hot: one_hot - probs),
-        "The sign is turned over: this grows when the examples get likelier.",
+        _answer(loss=lambda log_probs: log_probs, slope=lambda probs, one_hot: one_hot - probs),
+        "Returns the mean log-likelihood and its gradient; the loss is minus that.",
     ),
     Mutant(
-        "sign of the slope",
-        _with(slope=lambda slope, mask: -slope),
-        "The slope is that of the log-likelihood; the loss has the opposite sign.",
+        "sign of the loss",
+        _changed(value=lambda loss, mask: -loss),
+        "Returns the mean log-likelihood as the loss; the loss is minus that.",
+    ),
+    Mutant(
+        "sign of the gradient",
+        _changed(slope=lambda slope, mask: -slope),
+        "Returns the gradient of the log-likelihood; the gradient of the loss is minus that.",
     ),
     Mutant(
         "one-hot only",
-        _of(slope=lambda probs, one_hot: -one_hot),
-        "π is missing in the slope: raising one logit lowers all other tokens.",
+        _answer(slope=lambda probs, one_hot: -one_hot),
+        "Omits π in the gradient; a higher logit also lowers the probability of the other tokens.",
     ),
     Mutant(
-        "of the probability",
-        _of(slope=lambda probs, one_hot: (probs * one_hot).sum(-1, keepdims=True) * (probs - one_hot)),
-        "This is the slope of -π(token), not of -log π(token).",
+        "gradient of the probability",
+        _answer(slope=lambda probs, one_hot: (probs * one_hot).sum(-1, keepdims=True) * (probs - one_hot)),
+        "Returns the gradient of -π(token); the loss has -log π(token).",
     ),
     Mutant(
         "perplexity",
-        _with(value=lambda loss, mask: np.exp(loss)),
-        "This is the perplexity, e to the loss.",
-    ),
-    Mutant("base 2", _with(value=lambda loss, mask: loss / np.log(2.0)), "The logarithm is the natural one."),
-    Mutant(
-        "overflow", _of(log_probs=_bare_log_softmax), "Large logits overflow; subtract the maximum first."
+        _changed(value=lambda loss, mask: np.exp(loss)),
+        "Returns the perplexity, the exponential of the loss.",
     ),
     Mutant(
-        "a small number inside",
-        _of(log_probs=lambda logits: np.log(np.exp(table.log_softmax(logits)) + 1e-12)),
-        "A small number inside the logarithm floors every log-probability.",
+        "base 2",
+        _changed(value=lambda loss, mask: loss / np.log(2.0)),
+        "Takes the logarithm to base 2; the loss is in nats.",
     ),
-    Mutant("shifted", _shifted, "The tokens are shifted once more; tokens[b, t] belongs to logits[b, t]."),
+    Mutant(
+        "overflow",
+        _answer(log_probs=lambda z: z - np.log(np.exp(z).sum(-1, keepdims=True))),
+        "Exponentiates large logits, which overflow; subtract the maximum of each row first.",
+    ),
+    Mutant(
+        "a small number in the logarithm",
+        _answer(log_probs=lambda z: np.log(np.exp(table.log_softmax(z)) + 1e-12)),
+        "Adds 1e-12 to the probability in the logarithm, so no log-probability is below -27.6.",
+    ),
+    Mutant(
+        "shifted",
+        lambda logits, tokens, mask: reference(logits, np.roll(np.asarray(tokens), -1, axis=-1), mask),
+        "Compares logits[b, t] with the next token; they belong to tokens[b, t].",
+    ),
 )

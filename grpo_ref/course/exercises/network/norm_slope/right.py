@@ -93,3 +93,12 @@ def columns_first(x, gain, slope):
     inner = g * pushes
     of_x = (r * (inner - n * (inner * n).mean(axis=0))).T
     return of_x, (n * pushes).reshape(len(rows), -1).sum(axis=1)
+
+
+def without_cancellation(x, gain, slope):
+    x, gain, slope = (np.asarray(each, dtype=float) for each in (x, gain, slope))
+    c = ((x**2).mean(-1, keepdims=True) + 1e-6) ** -0.5
+    e = gain * slope
+    pairs = x[..., None, :] * (e[..., :, None] * x[..., None, :] - e[..., None, :] * x[..., :, None])
+    x_slope = c**3 * (1e-6 * e + pairs.mean(-1))
+    return x_slope, (slope * c * x).sum(tuple(range(x.ndim - 1)))

@@ -9,7 +9,7 @@ def _mean(values):
     return values.mean(-1, keepdims=True)
 
 
-def _added_up(values):
+def _sum_over_rows(values):
     return values.reshape(-1, values.shape[-1]).sum(0)
 
 
@@ -17,100 +17,125 @@ def _scale(x):
     return (_mean(x**2) + 1e-6) ** -0.5
 
 
-def _of_x(r, n, e):
-    return r * (e - n * _mean(e * n))
+def _x_slope(c, n, e):
+    return c * (e - n * _mean(e * n))
 
 
-def _of(of_x=_of_x, of_gain=None, scale=_scale, total=_added_up):
-    """Return an answer. Its `of_x` receives r, n and e = g ∂L/∂y, its `of_gain` x, n, ∂L/∂y and g."""
+def _answer(
+    x_slope=_x_slope, gain_slope=lambda x, n, slope, gain: n * slope, scale=_scale, total=_sum_over_rows
+):
+    """Return an answer. Its `x_slope` receives c, n and e = γ ∂L/∂y, its `gain_slope` x, n, ∂L/∂y and γ."""
 
     def answer(x, gain, slope):
         x, gain, slope = (np.asarray(each, float) for each in (x, gain, slope))
-        r = scale(x)
-        by_place = of_gain(x, x * r, slope, gain) if of_gain else x * r * slope
-        return of_x(r, x * r, gain * slope), total(by_place)
+        c = scale(x)
+        return x_slope(c, x * c, gain * slope), total(gain_slope(x, x * c, slope, gain))
 
     return answer
 
 
-def _centered(x, gain, slope):
-    """Return the backward pass of layer normalization instead."""
+RIGHT = _answer()
+
+
+def _layer_norm(x, gain, slope):
     x = np.asarray(x, float)
-    of_x, of_gain = _of()(x - _mean(x), gain, slope)
-    return of_x - _mean(of_x), of_gain
+    x_slope, gain_slope = RIGHT(x - _mean(x), gain, slope)
+    return x_slope - _mean(x_slope), gain_slope
 
 
 WRONG = (
     Mutant(
-        "r taken for a constant",
-        _of(lambda r, n, e: r * e),
-        "r depends on x too: the second term of the slope is missing.",
+        "c taken for a constant",
+        _answer(lambda c, n, e: c * e),
+        "Treats c as a constant in ∂L/∂x; c depends on every number of the row.",
     ),
     Mutant(
         "sum for mean",
-        _of(lambda r, n, e: r * (e - n * (e * n).sum(-1, keepdims=True))),
-        "e n is averaged over the row, not added up: ∂r/∂x has the factor 1/D.",
+        _answer(lambda c, n, e: c * (e - n * (e * n).sum(-1, keepdims=True))),
+        "Omits the factor 1/D of ∂c/∂x in the second term of ∂L/∂x.",
     ),
     Mutant(
         "sign of the second term",
-        _of(lambda r, n, e: r * (e + n * _mean(e * n))),
-        "r falls when x grows: the second term is taken off.",
+        _answer(lambda c, n, e: c * (e + n * _mean(e * n))),
+        "Adds the second term of ∂L/∂x; ∂c/∂x is negative.",
     ),
     Mutant(
         "x for n",
-        lambda x, gain, slope: _of(
-            lambda r, n, e: r * (e - n / r * _mean(e * n)),
-        )(x, gain, slope),
-        "The row in the second term is n = x r, not x.",
+        _answer(lambda c, n, e: c * (e - n / c * _mean(e * n))),
+        "Has c² in the second term of ∂L/∂x; ∂c/∂x has c³.",
     ),
     Mutant(
-        "r left out",
-        _of(lambda r, n, e: e - n * _mean(e * n)),
-        "The factor r in front is missing.",
+        "without the factor c",
+        _answer(lambda c, n, e: e - n * _mean(e * n)),
+        "Omits one factor c in both terms of ∂L/∂x.",
     ),
     Mutant(
         "mean of e without n",
-        _of(lambda r, n, e: r * (e - _mean(e))),
-        "What is taken off is along n: n times the mean of e n.",
+        _answer(lambda c, n, e: c * (e - _mean(e))),
+        "Subtracts the mean of γ ∂L/∂y from every number, as if the row were centered.",
     ),
     Mutant(
-        "layer normalization",
-        _centered,
-        "This is LayerNorm, which takes the mean of the row off first.",
+        "second term of each number alone",
+        _answer(lambda c, n, e: c * (e - n * n * e / n.shape[-1])),
+        "Lets c depend on each number only through the output of that number; c changes the whole row.",
     ),
     Mutant(
-        "gain forgotten",
-        lambda x, gain, slope: (_of()(x, np.ones(len(gain)), slope)[0], _of()(x, gain, slope)[1]),
-        "The gain is missing on the way to x.",
+        "LayerNorm",
+        _layer_norm,
+        "Subtracts the mean of the row first, as LayerNorm does.",
     ),
     Mutant(
-        "gain in its own slope",
-        _of(of_gain=lambda x, n, slope, gain: gain * n * slope),
-        "∂y/∂g is n, without the gain.",
+        "no gain in ∂L/∂x",
+        lambda x, gain, slope: (RIGHT(x, np.ones(len(gain)), slope)[0], RIGHT(x, gain, slope)[1]),
+        "Omits the gain in ∂L/∂x.",
     ),
-    Mutant("x in the gain's slope", _of(of_gain=lambda x, n, slope, gain: x * slope), "∂y/∂g is n, not x."),
+    Mutant(
+        "gain at the end",
+        lambda x, gain, slope: (
+            np.asarray(gain, float) * RIGHT(x, np.ones(len(gain)), slope)[0],
+            RIGHT(x, gain, slope)[1],
+        ),
+        "Multiplies ∂L/∂x by the gain at the end; the gain belongs inside the mean of the second term too.",
+    ),
+    Mutant(
+        "gain in its own gradient",
+        _answer(gain_slope=lambda x, n, slope, gain: gain * n * slope),
+        "Multiplies ∂L/∂γ by the gain; ∂y/∂γ is n.",
+    ),
+    Mutant(
+        "x in the gain's gradient",
+        _answer(gain_slope=lambda x, n, slope, gain: x * slope),
+        "Multiplies ∂L/∂y by x instead of n for ∂L/∂γ.",
+    ),
     Mutant(
         "gain averaged",
-        _of(total=lambda values: values.reshape(-1, values.shape[-1]).mean(0)),
-        "The slope of the gain is a sum over all rows, not a mean.",
+        _answer(total=lambda values: values.reshape(-1, values.shape[-1]).mean(0)),
+        "Averages ∂L/∂γ over the rows; it is a sum.",
     ),
     Mutant(
-        "a gain for each row", _of(total=lambda values: values), "All rows share one gain: add over them."
+        "a gain for each row",
+        _answer(total=lambda values: values),
+        "Returns a ∂L/∂γ for each row; all rows share one gain, so add over them.",
     ),
-    Mutant("no 1e-6", _of(scale=lambda x: _mean(x**2) ** -0.5), "1e-6 is missing."),
+    Mutant("no 1e-6", _answer(scale=lambda x: _mean(x**2) ** -0.5), "Does not add 1e-6 to the mean of x²."),
     Mutant(
         "1e-6 outside of the root",
-        _of(scale=lambda x: 1.0 / (np.sqrt(_mean(x**2)) + 1e-6)),
-        "1e-6 is added to the mean of the squares, inside the root.",
+        _answer(scale=lambda x: 1.0 / (np.sqrt(_mean(x**2)) + 1e-6)),
+        "Adds 1e-6 to the root; it is added to the mean of x², inside the root.",
     ),
     Mutant(
         "1e-5",
-        _of(scale=lambda x: (_mean(x**2) + 1e-5) ** -0.5),
-        "1e-5 is LayerNorm's; here 1e-6 is added.",
+        _answer(scale=lambda x: (_mean(x**2) + 1e-5) ** -0.5),
+        "Adds 1e-5 to the mean of x² instead of 1e-6.",
     ),
     Mutant(
-        "one scale for all rows",
-        _of(scale=lambda x: (np.mean(x**2) + 1e-6) ** -0.5),
-        "Every row has its own r.",
+        "sum of the squares",
+        _answer(scale=lambda x: ((x**2).sum(-1, keepdims=True) + 1e-6) ** -0.5),
+        "Takes the sum of x² instead of the mean for c.",
+    ),
+    Mutant(
+        "one c for all rows",
+        _answer(scale=lambda x: (np.mean(x**2) + 1e-6) ** -0.5),
+        "Takes the mean of x² over all rows; every row has its own c.",
     ),
 )
