@@ -1,84 +1,87 @@
-"""One step of imitation
+"""One training step by imitation
 
 Medium, 3 points. GRADING.md says how answers are graded.
 
-A network that knows nothing writes noise, and noise is never rewarded. So it is pretrained: it
-reads texts, and every token in them is made likelier after what comes before it. The slope begins
-at the logits, as in `network/cross_entropy`, and goes back through every layer until it arrives at
-the weights. Here the network is the smallest one that has all the parts. It looks at one token
-only, the one before: takes the row of numbers that stands for it (its embedding), multiplies it
-with a weight, bends the result, and compares it with the rows of all tokens. One table serves at
-the entrance and at the exit, which is called a tied embedding; GPT-2 has it too. So each row is
-corrected for two reasons: for what follows when its token is read, and for how well it answers when
-its token may come next.
+An untrained network generates noise, and noise gets no rewards. So the network first imitates
+texts. The gradient starts at the logits, as in `network/cross_entropy`, and goes back through every
+layer to the weights.
+
+This network is the smallest one with all parts. It reads one token and predicts the next. One
+table, the embedding, serves as input and as output (a *tied* embedding, as in GPT-2).
 
 ## Your task
 
 Write `imitation_step(embeddings, weight, tokens, mask, learning_rate)`.
 
-Write `imitation_step(embeddings, weight, tokens, mask, learning_rate)`: one step of gradient
-descent on the cross-entropy. With E for `embeddings` and W for `weight`, the network computes after
-a token x
+Take one step of gradient descent on the cross-entropy. With E for `embeddings` and W for `weight`,
+the network computes after a token x
 
     h = tanh(E[x] W),    z = E h,    π(· | x) = softmax(z)
 
-E[x] is row x of E, D numbers; (E[x] W)[d] = Σ_c E[x, c] W[c, d], and z[a] = Σ_d E[a, d] h[d] is the
-logit of token a. In text b, with places t counted from 0, tokens[b, t - 1] is read and tokens[b, t]
-predicted:
+E[x] is row x of E, and E[x] W is `E[x] @ W`. The logit z[a] is the product of h with the row of
+token a. With b for the text, t for the position from 0, and m for `mask`,
 
     loss = -Σ m[b, t] log π(tokens[b, t] | tokens[b, t - 1]) / Σ m[b, t]
 
-Both sums run over all texts together and all places t ≥ 1, so every token counts the same. Nothing
-comes before the first token of a text, t = 0: it is never predicted, and its entry of the mask does
-not matter. The new weights are E - learning_rate · ∂loss/∂E and W - learning_rate · ∂loss/∂W. E has
-two slopes, as what is read and as what h is compared with: they are added, and so is what comes
-from all places. The slope of tanh is 1 - tanh².
+Both sums run over all texts and positions t ≥ 1: the first token is never predicted, and its mask
+is ignored. The step is
 
-* `embeddings`: E, a row for each token; (V, D); −1000 to 1000.
-* `weight`: W; (D, D); −10 to 10.
-* `tokens`: the tokens of each text; (B, L); integers, 0 to V - 1.
-* `mask`: m, 1 on tokens to be learned, 0 on prompt and padding; (B, L); 0 or 1.
-* `learning_rate`: length of the step; number; 0.01 to 100.
+    E - learning_rate · ∂loss/∂E,    W - learning_rate · ∂loss/∂W
+
+E is used twice, in E[x] and in z: add both gradients. The derivative of tanh is 1 - tanh². Logits
+can lie far apart: avoid overflow and log 0.
+
+| argument        | meaning                         | shape  | values               |
+| --------------- | ------------------------------- | ------ | -------------------- |
+| `embeddings`    | E, one row per token            | (V, D) | −1000 to 1000        |
+| `weight`        | W                               | (D, D) | −10 to 10            |
+| `tokens`        | the tokens of each text         | (B, T) | integers, 0 to V - 1 |
+| `mask`          | m, 1 on tokens to learn, else 0 | (B, T) | 0 or 1               |
+| `learning_rate` | step size                       | number | 0.01 to 100          |
 
 * `mask`: zeros may be anywhere, and a row may be all zeros.
 * B and D are at least 1.
-* L and V are at least 2.
+* T and V are at least 2.
 
-A tuple: the new E, of shape (V, D), the new W, of shape (D, D), and the loss before the step, in
-nats.
-
-* Where no token is to be learned, the loss is 0, and E and W stay as they are.
-* Logits may lie thousands apart: take the largest one off first, and do not take the logarithm of a
-  probability that has become 0.
+Return a tuple: the new E, the new W, and the loss before the step. If no position counts, the loss
+is 0 and the weights do not change.
 
 ## Examples
 
-    >>> imitation_step([[0.549306], [2.74653]], [[1]], [[0, 1]], [[0, 1]], 1.0)
-    ([[0.836286], [2.87153]], [[1.2263]], 0.28768207245178085)
+**One number per token.** The rows are a = 0.5493061 = log 3 / 2 and 5a, and W = 1.
 
-The rows are a = log 3 / 2 and 5 a, one number each, and W is 1. Token 0 is read: h = tanh(a) = 1/2,
-the logits are a/2 and 5 a/2, which differ by 2 a = log 3, so π is 1/4 and 3/4. Token 1 comes: the
-loss is -log 3/4 = 0.287682, and its slope at the logits, g = π - one-hot, is 1/4 and -1/4. At the
-exit each row gets g h, 1/8 and -1/8. At the entrance the slope of h is a/4 - 5 a/4 = -a, and that
-of E[0] W is -a (1 - 1/4) = -0.411980: times W it goes to E[0], times E[0] = a to W. So 0.125 -
-0.411980 = -0.286980, -0.125 and -0.226303 are taken off: E is 0.836286 and 2.871531, and W is
-1.226303.
+    >>> imitation_step([[0.5493061], [2.7465307]], [[1.0]], [[0, 1]], [[0, 1]], 1.0)
+    ([[0.836286], [2.87153]], [[1.2263]], 0.287682)
 
-    >>> imitation_step([[0.549306], [2.74653]], [[1]], [[1, 0, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]], 2.0)
-    ([[-0.0246531], [2.49653]], [[0.547394]], 0.8369882167858358)
+h = tanh(a) = 1/2. The logits a/2 and 5a/2 differ by 2a = log 3, so π is 1/4 and 3/4. Token 1
+follows: the loss is -log 3/4, and its gradient at the logits is g = (1/4, -1/4). Output: the rows
+of E get g h = (1/8, -1/8). Input: the gradient of h is a/4 - 5a/4 = -a, and that of E[0] W is -a (1
+- 1/4) = -0.41198. Times W this goes to E[0], times E[0] it goes to W: -0.226303.
 
-Two places count, both after token 0: in the first text 0 comes, in the second one 1. The mask of
-the very first token does not matter. The loss is (log 4 + log 4/3) / 2, and the slopes at the
-logits add up to half of (1/4 - 1, 3/4) + (1/4, 3/4 - 1), (-1/4, 1/4). At the exit that is times
-1/2; at the entrance -a/4 + 5 a/4 = a, times 3/4. Twice (-1/8 + 3 a/4), 1/8 and 3 a²/4 are taken
-off.
+**Two numbers per token.** The mask of the first token is ignored.
+
+    >>> imitation_step([[0.5493061, 0.0], [2.7465307, 2.0]], [[1.0, 0.0], [3.0, -1.0]],
+    ...                [[0, 1]], [[1, 1]], 1.0)
+    ([[0.836286, 0.735939], [2.87153, 2]], [[1.2263, 0.274653], [3, -1]], 0.287682)
+
+h = (1/2, 0), and g is (1/4, -1/4) again. h gets (-a, -1/2), and E[0] W gets d = (-3a/4, -1/2). E[0]
+gets d Wᵀ = (-3a/4, -9a/4 + 1/2) and (1/8, 0) from the output. The first row of W gets a d.
+
+**Two texts.** Two positions count, both after token 0.
+
+    >>> imitation_step([[0.5493061], [2.7465307]], [[1.0]],
+    ...                [[1, 0, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]], 2.0)
+    ([[-0.0246532], [2.49653]], [[0.547394]], 0.836988)
+
+The loss is (log 4 + log 4/3) / 2. The gradient at the logits is half of (-3/4, 3/4) + (1/4, -1/4),
+that is (-1/4, 1/4).
 
 ## When it is solved
 
-A transformer puts its layers in the place of W, and takes longer steps where slopes are small
-(Adam); nothing else changes. Without W the network could hardly learn which of two tokens comes
-first: tanh(E[a]) · E[b] is nearly the same as tanh(E[b]) · E[a]. grpo_ref imitates in
-grpo_ref.learning.pretraining.
+A transformer has more layers and usually the optimizer Adam. The rest is the same:
+`grpo_ref.learning.pretraining`.
+
+Next: `network/grpo_step`, where rewards replace the examples.
 
 ## See also
 
@@ -92,5 +95,5 @@ import numpy as np
 
 
 def imitation_step(embeddings, weight, tokens, mask, learning_rate):
-    """E and W after one step down the cross-entropy, and the loss before it."""
+    """E and W after one step of descent on the cross-entropy, and the loss before the step."""
     raise NotImplementedError("network/imitation_step")

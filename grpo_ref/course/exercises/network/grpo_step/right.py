@@ -176,7 +176,7 @@ def only_what_counts(embeddings, weight, tokens, mask, rewards, old_log_probs, l
 def as_a_weighted_imitation(
     embeddings, weight, tokens, mask, rewards, old_log_probs, learning_rate, clip=0.2
 ):
-    """Imitation with a weight for each token, which may be negative."""
+    """Imitate with one weight per token. A weight may be negative."""
     e, w, t = np.asarray(embeddings, dtype=float), np.asarray(weight, dtype=float), np.asarray(tokens)
     before, after = np.ravel(t[:, :-1]), np.ravel(t[:, 1:])
     x, y = e[before], e[after]

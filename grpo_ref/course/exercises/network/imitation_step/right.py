@@ -143,7 +143,7 @@ def only_what_counts(embeddings, weight, tokens, mask, learning_rate):
 
 
 def by_the_jacobian(embeddings, weight, tokens, mask, learning_rate):
-    """Every logit's slope with respect to every weight, and only then the loss's."""
+    """Compute the derivative of every logit with respect to every weight, then the gradient of the loss."""
     e, w, t = np.asarray(embeddings, dtype=float), np.asarray(weight, dtype=float), np.asarray(tokens)
     shares = np.ravel(np.asarray(mask, dtype=float)[:, 1:])
     shares = np.divide(shares, max(np.sum(shares), 1))

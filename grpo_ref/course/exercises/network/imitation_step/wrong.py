@@ -3,60 +3,66 @@
 import numpy as np
 
 from grpo_ref.course.author import Mutant
-from grpo_ref.course.exercises.network.imitation_step.tests import of, reference
+from grpo_ref.course.exercises.network.imitation_step.tests import answer_with, reference
 from grpo_ref.course.exercises.tiny_network import network_mutants
 
+
+def _loss_after_the_step(embeddings, weight, tokens, mask, learning_rate):
+    new = reference(embeddings, weight, tokens, mask, learning_rate)[:2]
+    return *new, reference(*new, tokens, mask, learning_rate)[2]
+
+
+def _w_sees_the_new_e(embeddings, weight, tokens, mask, learning_rate):
+    new, _, loss = reference(embeddings, weight, tokens, mask, learning_rate)
+    return new, reference(new, weight, tokens, mask, learning_rate)[1], loss
+
+
+def _gradients(embeddings, weight, tokens, mask, learning_rate):
+    new_e, new_w, loss = reference(embeddings, weight, tokens, mask, learning_rate)
+    changes = np.asarray(embeddings) - new_e, np.asarray(weight) - new_w
+    return *(change / learning_rate for change in changes), loss
+
+
 WRONG = (
-    *network_mutants(of),
+    *network_mutants(answer_with, "text"),
     Mutant(
-        "uphill",
-        of(direction=1.0),
-        "The sign is turned over: the texts become less likely, not likelier.",
+        "ascent",
+        answer_with(direction=1.0),
+        "Adds the gradients of the loss; descent subtracts them.",
     ),
     Mutant(
         "log-likelihood returned",
-        of(loss=lambda log_probs, shares: (shares * log_probs).sum()),
-        "The loss is minus the mean of log π.",
+        answer_with(loss=lambda log_probs, shares: (shares * log_probs).sum()),
+        "Returns the mean of log π as the loss; the loss is minus that.",
     ),
     Mutant(
         "perplexity returned",
-        of(loss=lambda log_probs, shares: np.exp(-(shares * log_probs).sum())),
-        "This is the perplexity, e to the loss.",
+        answer_with(loss=lambda log_probs, shares: np.exp(-(shares * log_probs).sum())),
+        "Returns the perplexity, the exponential of the loss.",
     ),
     Mutant(
-        "logarithm of a probability",
-        of(loss=lambda log_probs, shares: -(shares * np.log(np.exp(log_probs) + 1e-12)).sum()),
-        "A small number inside the logarithm floors every log-probability.",
+        "a small number in the logarithm",
+        answer_with(loss=lambda log_probs, shares: -(shares * np.log(np.exp(log_probs) + 1e-12)).sum()),
+        "Adds 1e-12 to the probability in the logarithm, so no log-probability is below -27.6.",
     ),
     Mutant(
         "the loss after the step",
-        lambda e, w, t, m, lr: (
-            *reference(e, w, t, m, lr)[:2],
-            reference(*reference(e, w, t, m, lr)[:2], t, m, lr)[2],
-        ),
-        "The loss before the step is asked for; this is the one after it.",
+        _loss_after_the_step,
+        "Returns the loss after the step, not the loss before it.",
     ),
     Mutant(
-        "learning rate forgotten",
+        "no learning rate",
         lambda e, w, t, m, lr: reference(e, w, t, m, 1.0),
-        "The learning rate is not used.",
+        "Ignores the learning rate.",
     ),
     Mutant(
         "W sees the new E",
-        lambda e, w, t, m, lr: (
-            reference(e, w, t, m, lr)[0],
-            reference(reference(e, w, t, m, lr)[0], w, t, m, lr)[1],
-            reference(e, w, t, m, lr)[2],
-        ),
-        "All slopes are taken at the old weights; here W sees what E has become.",
+        _w_sees_the_new_e,
+        "Computes the gradient of W with the new E; both gradients use the old weights.",
     ),
     Mutant(
-        "the slopes returned",
-        lambda e, w, t, m, lr: (
-            (np.asarray(e) - reference(e, w, t, m, lr)[0]) / lr,
-            (np.asarray(w) - reference(e, w, t, m, lr)[1]) / lr,
-            reference(e, w, t, m, lr)[2],
-        ),
-        "The new weights are asked for, not their slopes.",
+        "the gradients returned",
+        _gradients,
+        "Returns the gradients of E and W, not the new weights.",
     ),
 )
