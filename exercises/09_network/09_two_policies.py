@@ -1,92 +1,93 @@
-"""One prompt, two policies
+"""Broken run: sampler and trainer disagree
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-This is a patient, as in chapter 8: a program with one fault. Its policy is a small network. An
-embedding turns each token of the prompt into a row of numbers, these are added up, and from the
-tanh of their sum the head makes the logits of the answer. To read a prompt is work, and all members
-of a group have the same prompt. So the sampler keeps what the network has made of a prompt, and
-takes it from there when the same prompt comes again. Samplers of large models do this with the keys
-and values of attention, and call it a prefix cache.
+A small network answers prompts. A group shares one prompt, so the sampler stores the hidden row h
+of each prompt and uses it again.
 
-The owner trains the network to answer with the larger of two digits from 0 to 4. There are 25
-prompts, and all of them come in each of the 100 updates, with groups of 8. By the log, 0.82 of the
-answers are right in the last update. But of the answers that the saved weights give, 0.77 are
-right, and in a healthy run it is 0.99 for both. The program also returns the log-probability that
-the sampler had of each token drawn, and the owner compares it with what the trainer computes. In
-the first update they are equal. In the second the mean distance is 0.03, in the eleventh 0.79, and
-in the last 13 (all are means of 16 runs). In a healthy run it is 0 in every update, but for
-rounding.
+The right answer is the larger of two digits from 0 to 4. After 100 updates on 25 prompts, 0.82 of
+the answers are right; in a healthy run, 0.99. The log-probabilities of sampler and trainer differ
+on average by 0 in the first update, 0.03 in the second, 0.64 in the eleventh and 9.8 in the last.
+In a healthy run they are equal, up to rounding.
 
 ## Your task
 
 Write `train(embedding, head, prompts, answers, uniforms, learning_rate=5.0)`.
 
-Find the fault in `train(embedding, head, prompts, answers, uniforms, learning_rate=5.0)` below and
-mend it: one line is wrong or in the wrong place, the rest is right. The program shall do the
-following. With E the embedding and W the head, the policy answers a prompt of the tokens s₁ to s_L
-by
+Find and fix the fault. One line is wrong or misplaced. Any correct program passes. With E for
+`embedding`, W for `head` and s₁ to s_T for the tokens of the prompt, the policy is
 
-    h = tanh(E[s₁] + ... + E[s_L]),    z = h W,    π(v | prompt) = exp(z[v]) / Σ_u exp(z[u])
+    h = tanh(E[s₁] + ... + E[s_T]),    z = h W,    π(a | prompt) = exp(z[a]) / Σ_b exp(z[b])
 
-In each of the U updates
+Each of the U updates has three steps:
 
-1. every member g of the group of prompt p draws a token: the first one whose cumulative probability
-   π(0) + ... + π(token), with the weights of this update, is larger than its number in `uniforms`;
-   log π(token) is written down
-2. its reward is 1 if the token is the right answer, `answers[p]`, and otherwise 0; its advantage A
-   is this reward minus the mean reward of its group
-3. E and W take one step uphill, with both slopes taken before anything is changed and A held
-   constant:
+1. Each completion of prompt p samples one token with the current weights: the first one for which
+   π(0) + ... + π(token) is larger than its number in `uniforms`.
+2. The reward is 1 if the token is `answers[p]`, else 0. The advantage A is the reward minus its
+   group's mean.
+3. E and W take the step below. A is a constant, and both gradients are taken before the step.
 
     E += learning_rate · ∂J/∂E,    W += learning_rate · ∂J/∂W,    J = 1/(P G) Σ A log π(token | prompt)
 
-The gradient of log π(token | prompt) with respect to z is the one-hot vector of the token minus π.
-What is kept of a prompt must not change the result, only save work.
+| argument        | meaning                               | shape     | values               |
+| --------------- | ------------------------------------- | --------- | -------------------- |
+| `embedding`     | E, one row per token                  | (V, D)    | −3 to 3              |
+| `head`          | W, weights of the logits              | (D, V)    | −3 to 3              |
+| `prompts`       | P prompts of T tokens, in all updates | (P, T)    | integers, 0 to V - 1 |
+| `answers`       | the right answer to each prompt       | (P,)      | integers, 0 to V - 1 |
+| `uniforms`      | one random number per sample          | (U, P, G) | 0 to 0.999           |
+| `learning_rate` | step size                             | number    | 0.01 to 50           |
 
-| argument        | meaning                                     | shape     | values               |
-| --------------- | ------------------------------------------- | --------- | -------------------- |
-| `embedding`     | E, a row for each token                     | (V, D)    | −3 to 3              |
-| `head`          | W, which makes the logits                   | (D, V)    | −3 to 3              |
-| `prompts`       | P prompts of L tokens each, in every update | (P, L)    | integers, 0 to V - 1 |
-| `answers`       | the right answer to each prompt             | (P,)      | integers, 0 to V - 1 |
-| `uniforms`      | random numbers, one for each draw           | (U, P, G) | 0 to 0.999           |
-| `learning_rate` | length of a step                            | number    | 0.01 to 50           |
-
-* D, P, L, U and G are at least 1.
+* D, P, T, U and G are at least 1.
 * V is at least 2.
+* No number in `uniforms` is within 1e-8 of a cumulative probability of its update.
 
-A tuple of three arrays: E, (V, D), and W, (D, V), after U updates, and the log-probabilities with
-which the tokens were drawn, (U, P, G).
-
-* A prompt may have a token twice, and two prompts may be the same.
-* After 30 updates on the larger of two digits, more than 0.9 of the answers must be right.
+Return a tuple of three arrays: E, W, and the log-probabilities of the sampled tokens, of shape (U,
+P, G).
 
 The tolerance of this exercise is 1e-8.
 
 ## Examples
 
-    >>> train([[0.0], [0.0]], [[1.0, -1.0]], [[0]], [0], [[[0.25, 0.75]], [[0.6, 0.9]]], 1.0986122886681098)
-    ([[0.961286], [0]], [[1.13733, -1.13733]], [[[-0.693147, -0.693147]], [[-0.313262, -1.31326]]])
+**Three updates.** The learning rate is log 3.
 
-At first h = 0 and both tokens have probability 1/2, so that tokens 0 and 1 are drawn. The first is
-right, A = 1/2 and -1/2, and the slope of the logits is [1/4, -1/4]. The head stays, since h = 0;
-E[0] gets log 3 · (1/4 + 1/4) = 1/2 · log 3. Now h = tanh(1/2 · log 3) = 1/2, the logits are 1/2 and
--1/2, and π is 0.731 and 0.269. So 0.6 draws token 0 and 0.9 token 1; with the h of the first update
-both would have drawn token 1, and nothing would move. The slope of the logits is [1/4, -1/4] again;
-the head gets log 3 · 1/2 of it, and E[0] gets log 3 · (1/4 + 1/4) · (1 - h²) = 3/8 · log 3.
+    >>> train([[0.0], [0.0]], [[1.0, -1.0]], [[0]], [0],
+    ...       [[[0.25, 0.75]], [[0.6, 0.9]], [[0.8, 0.9]]], 1.0986123)
+    ([[1.23942], [0]], [[1.3419, -1.3419]],
+     [[[-0.693147, -0.693147]], [[-0.313262, -1.31326]], [[-0.168672, -1.86295]]])
+
+First update: h = 0, so π is 1/2 for both tokens, and tokens 0 and 1 are sampled. A is 1/2 and -1/2,
+and the gradient at the logits is (1/4, -1/4). W stays, because h = 0, and E[0] gets log 3 · (1/4 +
+1/4) = 1/2 · log 3.
+
+Second update: h = tanh(1/2 · log 3) = 1/2, the logits are ±1/2, and π is 0.731 and 0.269. So 0.6
+gives token 0 and 0.9 gives token 1. The gradient at the logits is the same: W gets log 3 · (1/8,
+-1/8), and E[0] gets log 3 · 1/2 · 3/4.
+
+Third update: h = 0.745, the logits are ±0.847, and π is 0.845 and 0.155. So 0.8 gives token 0 and
+0.9 gives token 1.
+
+**A token twice in one prompt.** E[0] is log 3 / 4, so h = tanh(log 3 / 2) = 1/2.
+
+    >>> train([[0.2746531], [1.0]], [[1.0, -1.0]], [[0, 0]], [0], [[[0.25, 0.75]]], 1.0)
+    ([[1.02465], [1]], [[1.125, -1.125]], [[[-0.313262, -1.31326]]])
+
+The gradient at the logits is (1/4, -1/4), and the sum of the rows gets 1/2 · 3/4. E[0] occurs twice
+in it: 2 · 3/8.
 
 ## When it is solved
 
-An issue of vLLM (#9744, October 2024) reports this fault: after new weights were loaded, the new
-model ran with the old prefix cache. Since version 0.7.0 a trainer can have the cache reset. A small
-distance between the log-probabilities of sampler and trainer is left in practice, since they round
-differently; trainers correct for it with a ratio. A distance that grows from update to update is a
-fault, and a ratio is no cure for it.
+Inference engines store keys and values in this way, in a prefix cache. vLLM's issue 9744 (October
+2024) reports this fault: new weights were loaded, and the old cache stayed. Small differences
+between sampler and trainer are normal, because they round differently, and trainers correct for
+them with a ratio. A difference that grows from update to update is a fault.
+
+This was the last exercise of the chapter.
 
 ## See also
 
-* Source: Williams 1992, REINFORCE, with the mean of the group for a baseline.
+* Source: Williams 1992, REINFORCE, with the mean of the group as baseline.
+* Step 11 of the derivation, off policy, explains the formula.
 * The notebook 11_a_transformer_by_hand.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade network/two_policies
@@ -96,43 +97,46 @@ import numpy as np
 
 
 def softmax(logits):
-    """Probabilities of each row."""
+    """Return the probabilities of each row."""
     exponentials = np.exp(logits - logits.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
-def draw(probs, uniforms):
-    """One token for each uniform number."""
+def sample(probs, uniforms):
+    """Return one token for each uniform number."""
+    # Without the last sum, which rounding may put below 1: the last token takes what remains.
     return (np.cumsum(probs)[:-1] <= uniforms[:, None]).sum(-1)
 
 
-def read(embedding, prompt):
-    """What the network makes of a prompt."""
+def hidden_row(embedding, prompt):
+    """Return the hidden row of a prompt."""
     return np.tanh(embedding[prompt].sum(0))
 
 
 def train(embedding, head, prompts, answers, uniforms, learning_rate=5.0):
-    """A token in answer to each prompt; what was made of a prompt is kept, for the next one like it."""
+    """Return E, W and the log-probabilities of the sampled tokens. Hidden rows of prompts are stored and reused."""
     embedding, head = np.array(embedding, dtype=float), np.array(head, dtype=float)
     prompts, answers, uniforms = np.asarray(prompts), np.asarray(answers), np.asarray(uniforms, dtype=float)
-    log = np.zeros(uniforms.shape)
-    kept = {}
+    log_probs = np.zeros(uniforms.shape)
+    cache = {}
     for u, numbers in enumerate(uniforms):
         embedding_slope, head_slope = np.zeros_like(embedding), np.zeros_like(head)
         for p, prompt in enumerate(prompts):
+            # The sampler: all completions of a prompt start from the same hidden row.
             key = tuple(prompt)
-            if key not in kept:
-                kept[key] = read(embedding, prompt)
-            probs = softmax(kept[key] @ head)
-            tokens = draw(probs, numbers[p])
-            log[u, p] = np.log(probs[tokens])
+            if key not in cache:
+                cache[key] = hidden_row(embedding, prompt)
+            probs = softmax(cache[key] @ head)
+            tokens = sample(probs, numbers[p])
+            log_probs[u, p] = np.log(probs[tokens])
             rewards = (tokens == answers[p]).astype(float)
             advantages = rewards - rewards.mean()
-            hidden = read(embedding, prompt)
+            # The trainer: the policy gradient at the current weights.
+            hidden = hidden_row(embedding, prompt)
             one_hot = np.eye(len(embedding))[tokens]
-            slope = (advantages[:, None] * (one_hot - softmax(hidden @ head))).sum(0) / numbers.size
-            head_slope += np.outer(hidden, slope)
-            np.add.at(embedding_slope, prompt, (head @ slope) * (1 - hidden**2))
+            logits_slope = (advantages[:, None] * (one_hot - softmax(hidden @ head))).sum(0) / numbers.size
+            head_slope += np.outer(hidden, logits_slope)
+            np.add.at(embedding_slope, prompt, (head @ logits_slope) * (1 - hidden**2))
         embedding = embedding + learning_rate * embedding_slope
         head = head + learning_rate * head_slope
-    return embedding, head, log
+    return embedding, head, log_probs

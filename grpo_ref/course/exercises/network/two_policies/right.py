@@ -1,4 +1,4 @@
-"""Right answers to network/two_policies in other styles: some mend the program as it is given."""
+"""Right answers to network/two_policies in other styles. Some repair the given program."""
 
 import functools
 import math
@@ -8,7 +8,7 @@ import scipy.special
 
 
 def _train(embedding, head, prompts, answers, uniforms, learning_rate, reader_of):
-    """`reader_of` is called in each update; what it returns gives the hidden row of a prompt."""
+    """Train. `reader_of` is called in each update and returns a function that returns the hidden row of a prompt."""
     table, weights = np.array(embedding, dtype=float), np.array(head, dtype=float)
     uniforms = np.asarray(uniforms, dtype=float)
     log = []

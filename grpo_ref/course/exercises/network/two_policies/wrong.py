@@ -6,109 +6,122 @@ import numpy as np
 
 from grpo_ref.advantages import raw_rewards
 from grpo_ref.course.author import Mutant, as_given
-from grpo_ref.course.exercises.network.two_policies.tests import RIGHT, read
+from grpo_ref.course.exercises.network.two_policies.tests import RIGHT, hidden_rows
 
 
-def _once_a_prompt(slope, prompts, like):
-    """Add the slopes by index assignment, which counts a token once even if a prompt has it twice."""
-    gradient = np.zeros_like(like)
-    for row, prompt in zip(slope, prompts, strict=True):
+def _once_per_prompt(sums, prompts, embedding):
+    gradient = np.zeros_like(embedding)
+    for row, prompt in zip(sums, prompts, strict=True):
         gradient[prompt] += row
     return gradient
 
 
-def _keeping(number):
-    """Return a program whose hidden rows are those of another update; `number` maps the updates so far to its
-    index.
+def _storing(update):
+    """Return a program whose hidden rows are those of another update; `update` maps the number of the current
+    update to the number of that one.
     """
 
     def sampler(past, prompts):
-        return read(past[number(len(past) - 1)].embedding, prompts), past[-1].head
+        return hidden_rows(past[update(len(past) - 1)].embedding, prompts), past[-1].head
 
     return replace(RIGHT, sampler=sampler)
 
 
-STALE = _keeping(lambda now: 0)
+STALE = _storing(lambda now: 0)
 
 
-def _one_for_all(past, prompts):
-    """Use the hidden row of the first prompt for all prompts."""
-    seen = read(past[-1].embedding, prompts)
-    return np.broadcast_to(seen[:1], seen.shape), past[-1].head
+def _first_row_for_all(past, prompts):
+    rows = hidden_rows(past[-1].embedding, prompts)
+    return np.broadcast_to(rows[:1], rows.shape), past[-1].head
+
+
+def _sets_of_tokens(past, prompts):
+    embedding = past[-1].embedding
+    first = {}
+    for prompt in prompts:
+        first.setdefault(frozenset(prompt.tolist()), prompt)
+    keys = [frozenset(prompt.tolist()) for prompt in prompts]
+    return np.stack([np.tanh(embedding[first[key]].sum(0)) for key in keys]), past[-1].head
 
 
 WRONG = (
     as_given(
         STALE,
-        "What is kept of a prompt is still that of the first update: the embedding has changed since.",
+        "Samples with hidden rows of the first update, although the embedding has changed since.",
     ),
     Mutant(
-        "another log",
+        "another log-probability",
         replace(STALE, logged=lambda sampler, trainer: trainer),
-        "The log has the trainer's numbers now, so that nothing seems to be wrong; but the draws are still those"
-        " of the old embedding.",
+        "Returns the trainer's log-probabilities, but still samples with hidden rows of the first update.",
     ),
     Mutant(
-        "trained as it was drawn",
+        "trained as it was sampled",
         replace(STALE, trained=lambda trainer, sampler: sampler),
-        "Sampler and trainer agree now, but on what an old embedding made of the prompt: the slope is that of"
-        " a policy which is neither the old nor the new one.",
+        "Samples and trains with hidden rows of the first update; both need the current embedding.",
     ),
     Mutant(
         "corrected with a ratio",
         replace(STALE, correction=lambda sampler, trainer: trainer / sampler),
-        "The draws are still those of the old embedding; a ratio corrects for them in the mean alone. Draw"
-        " with the weights of this update.",
+        "Multiplies the advantages by π/πold, but still samples with hidden rows of the first update.",
     ),
     Mutant(
         "one update behind",
-        _keeping(lambda now: max(now - 1, 0)),
-        "What is kept is one update old: throw it away after the step, not before.",
+        _storing(lambda now: max(now - 1, 0)),
+        "Samples with the hidden rows of the previous update.",
     ),
     Mutant(
-        "thrown away once",
-        _keeping(lambda now: min(now, 1)),
-        "What is kept is thrown away after the first update and then never again.",
+        "emptied once",
+        _storing(lambda now: min(now, 1)),
+        "Samples in all later updates with the hidden rows of the second update.",
     ),
     Mutant(
-        "thrown away in every other update",
-        _keeping(lambda now: now - now % 2),
-        "What is kept serves two updates; the second one has other weights.",
+        "emptied in every second update",
+        _storing(lambda now: now - now % 2),
+        "Computes the hidden rows in every second update only.",
     ),
     Mutant(
-        "the whole sampler stays",
-        replace(STALE, sampler=lambda past, prompts: (read(past[0].embedding, prompts), past[0].head)),
-        "Now the whole sampler is that of the start: the probabilities are kept.",
+        "the whole sampler is stored",
+        replace(STALE, sampler=lambda past, prompts: (hidden_rows(past[0].embedding, prompts), past[0].head)),
+        "Samples with the probabilities of the first update.",
     ),
     Mutant(
-        "one prompt for all",
-        replace(RIGHT, sampler=_one_for_all),
-        "All prompts are answered as the first one: what is kept belongs to one prompt.",
+        "one row for all prompts",
+        replace(RIGHT, sampler=_first_row_for_all),
+        "Uses the hidden row of the first prompt for all prompts; each prompt has its own.",
     ),
     Mutant(
-        "embedding frozen",
+        "stored by the set of tokens",
+        replace(RIGHT, sampler=_sets_of_tokens),
+        "Uses the same hidden row for all prompts with the same set of tokens; repeated tokens count.",
+    ),
+    Mutant(
+        "embedding not trained",
         replace(RIGHT, rates=(0.0, 1.0)),
-        "The embedding is no longer trained; then what is kept stays right, but the network hardly learns.",
+        "Returns the embedding unchanged; both weights take a step.",
     ),
     Mutant(
-        "visits lost",
-        replace(RIGHT, visits=_once_a_prompt),
-        "np.add.at was right: a token that a prompt has twice counts once now.",
+        "repeated tokens overwritten",
+        replace(RIGHT, collect=_once_per_prompt),
+        "Adds the gradient once for a token that occurs twice in a prompt; np.add.at adds it twice.",
     ),
     Mutant(
-        "bend left out",
-        replace(RIGHT, bend=np.ones_like),
-        "The derivative of tanh, 1 - h², was right; it is gone now.",
+        "no derivative of tanh",
+        replace(RIGHT, derivative=np.ones_like),
+        "Omits the derivative of tanh, 1 - h², which the given program has.",
     ),
     Mutant(
         "no baseline",
         replace(RIGHT, advantage=raw_rewards),
-        "The baseline was right; it is gone now.",
+        "Uses the rewards as advantages, without subtracting the group's mean.",
     ),
     Mutant(
         "sum for mean",
-        replace(RIGHT, share=lambda draws: 1.0),
-        "The mean over prompts and members was right; it is a sum now.",
+        replace(RIGHT, share=lambda numbers: 1.0),
+        "Sums over prompts and completions without dividing by P G.",
     ),
-    Mutant("downhill", replace(RIGHT, rates=(-1.0, -1.0)), "The sign was right; it is turned over now."),
+    Mutant(
+        "descent",
+        replace(RIGHT, rates=(-1.0, -1.0)),
+        "Subtracts the gradients of J; the given program adds them.",
+    ),
 )

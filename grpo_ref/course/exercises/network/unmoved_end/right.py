@@ -1,4 +1,4 @@
-"""Right answers to network/unmoved_end in other styles: some mend the program as it is given."""
+"""Right answers to network/unmoved_end in other styles. Some repair the given program."""
 
 import itertools
 import math

@@ -5,93 +5,101 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.course.author import Mutant, as_given
-from grpo_ref.course.exercises.network.unmoved_end.tests import RIGHT, _pairs
+from grpo_ref.course.exercises.network.unmoved_end.tests import RIGHT, neighbors
 
 
-def _last_visit(slope, seen, like):
-    """Add the slopes by index assignment, which counts only one of several visits of a row."""
-    gradient = np.zeros_like(like)
-    gradient[seen] += slope
+def _last_of_each_token(rows, tokens, embedding):
+    gradient = np.zeros_like(embedding)
+    gradient[tokens] += rows
     return gradient
 
 
-def _untied(embedding, mix, texts, learning_rate=1.0, steps=1):
+def _two_tables(embedding, mix, texts, learning_rate=1.0, steps=1):
     """Train the output embedding as a separate copy, and return the input embedding."""
-    reads, weights, tokens = np.array(embedding, float), np.array(mix, float), _pairs(np.asarray(texts))
-    writes = reads.copy()
+    reading, w, pairs = np.array(embedding, float), np.array(mix, float), neighbors(np.asarray(texts))
+    writing = reading.copy()
     for _ in range(steps):
-        reader, writer, others = RIGHT.slopes(reads, writes, writes, weights, tokens)
-        reads, writes = reads - learning_rate * reader, writes - learning_rate * writer
-        weights = weights - learning_rate * others
-    return reads, weights
+        at_input, at_output, of_mix = RIGHT.gradients(reading, writing, writing, w, pairs)
+        reading, writing = reading - learning_rate * at_input, writing - learning_rate * at_output
+        w = w - learning_rate * of_mix
+    return reading, w
 
 
-def _one_after_the_other(embedding, mix, texts, learning_rate=1.0, steps=1):
-    """Take the step of the output embedding before the slope goes back through the embedding."""
-    table_, weights, tokens = np.array(embedding, float), np.array(mix, float), _pairs(np.asarray(texts))
+def _output_first(embedding, mix, texts, learning_rate=1.0, steps=1):
+    """Take the step of the output before the gradient goes back through the embedding."""
+    e, w, pairs = np.array(embedding, float), np.array(mix, float), neighbors(np.asarray(texts))
     for _ in range(steps):
-        _, writer, _ = RIGHT.slopes(table_, table_, table_, weights, tokens)
-        moved = table_ - learning_rate * writer
-        reader, _, others = RIGHT.slopes(table_, table_, moved, weights, tokens)
-        table_, weights = moved - learning_rate * reader, weights - learning_rate * others
-    return table_, weights
+        _, at_output, _ = RIGHT.gradients(e, e, e, w, pairs)
+        moved = e - learning_rate * at_output
+        at_input, _, of_mix = RIGHT.gradients(e, e, moved, w, pairs)
+        e, w = moved - learning_rate * at_input, w - learning_rate * of_mix
+    return e, w
 
 
 WRONG = (
     as_given(
-        replace(RIGHT, both=lambda reader, writer: reader),
-        "The embedding still learns as reader only: what comes back to it from the logits is overwritten.",
+        replace(RIGHT, both=lambda at_input, at_output: at_input),
+        "Changes E only by the gradient from the input; the gradient from the output is lost.",
     ),
     Mutant(
-        "as writer only",
-        replace(RIGHT, both=lambda reader, writer: writer),
-        "Now the embedding learns as writer only; what comes back to the rows that were read is lost.",
+        "the output alone",
+        replace(RIGHT, both=lambda at_input, at_output: at_output),
+        "Changes E only by the gradient from the output; the gradient from the input is lost.",
     ),
     Mutant(
         "mean of both",
-        replace(RIGHT, both=lambda reader, writer: (reader + writer) / 2.0),
-        "The slopes of the two uses add up; this is their mean.",
+        replace(RIGHT, both=lambda at_input, at_output: (at_input + at_output) / 2.0),
+        "Takes the mean of the two gradients of E; they are added.",
     ),
     Mutant(
         "difference of both",
-        replace(RIGHT, both=lambda reader, writer: writer - reader),
-        "The slopes of the two uses add up; one is subtracted here.",
+        replace(RIGHT, both=lambda at_input, at_output: at_output - at_input),
+        "Subtracts the gradient from the input; the two gradients of E are added.",
     ),
     Mutant(
-        "visits lost",
-        replace(RIGHT, visits=_last_visit),
-        "A token that is read several times gets the sum of all its visits. Where an index has an entry twice,"
-        " `+=` keeps only the last; np.add.at adds them all.",
+        "each row from one use",
+        replace(RIGHT, both=lambda at_input, at_output: np.where(at_input == 0.0, at_output, at_input)),
+        "Uses the gradient from the output only for rows that are never read; every row needs both.",
     ),
     Mutant(
-        "untied",
-        _untied,
-        "The embedding that writes is a copy now, which learns by itself: the two uses are no longer one table.",
+        "repeated tokens overwritten",
+        replace(RIGHT, collect=_last_of_each_token),
+        "Adds only one gradient for a token that is read several times, as `gradient[tokens] += rows` does;"
+        " np.add.at adds all.",
     ),
     Mutant(
-        "one use after the other",
-        _one_after_the_other,
-        "The embedding is changed before the slope has gone back through it: take both slopes, then step.",
+        "two tables",
+        _two_tables,
+        "Trains the output embedding as a separate table; input and output share one.",
     ),
     Mutant(
-        "bend left out",
-        replace(RIGHT, bend=np.ones_like),
-        "The derivative of tanh, 1 - h², was right; it is gone now.",
+        "the output first",
+        _output_first,
+        "Changes E before the gradient goes back through it; both gradients use the old E.",
     ),
     Mutant(
-        "past the other weights",
+        "no derivative of tanh",
+        replace(RIGHT, derivative=np.ones_like),
+        "Omits the derivative of tanh, 1 - h², which the given program has.",
+    ),
+    Mutant(
+        "past W",
         replace(RIGHT, through=lambda mix: np.eye(len(mix))),
-        "On its way to the row that was read, the slope passes W: inner @ mix.T.",
+        "Gives E[s] the gradient of E[s] W, without the product with Wᵀ.",
     ),
     Mutant(
-        "weights not transposed",
+        "W not transposed",
         replace(RIGHT, through=lambda mix: mix),
-        "The way back through a product with W is one with its transpose.",
+        "Multiplies by W instead of Wᵀ on the way back to E[s].",
     ),
-    Mutant("uphill", replace(RIGHT, direction=-1.0), "The sign was right; it is turned over now."),
+    Mutant(
+        "ascent",
+        replace(RIGHT, direction=-1.0),
+        "Adds the gradients of the loss; the given program subtracts them.",
+    ),
     Mutant(
         "not shifted",
         replace(RIGHT, pairs=lambda texts: (texts[:, :-1].ravel(), texts[:, :-1].ravel())),
-        "What is to be said is the token after the one that is read.",
+        "Predicts the token that is read, not the next one.",
     ),
 )
