@@ -6,52 +6,87 @@ from grpo_ref.course.author import Mutant
 from grpo_ref.course.exercises.ratios.token_ratio.tests import reference
 
 
-def _of(formula):
+def answer(formula):
+    """Return an answer that applies the formula to the three inputs as arrays of floats."""
     return lambda log_probs, old_log_probs, mask: formula(
-        *(np.asarray(x, dtype=float) for x in (log_probs, old_log_probs, mask))
+        *(np.asarray(each, dtype=float) for each in (log_probs, old_log_probs, mask))
     )
 
 
 WRONG = (
     Mutant(
-        "logarithm",
-        _of(lambda a, b, m: np.where(m > 0, a - b, 1.0)),
-        "This is the logarithm of the ratio.",
+        "log-ratio",
+        answer(lambda new, old, m: np.where(m > 0, new - old, 1.0)),
+        "Returns log πθ - log πold, the logarithm of the ratio.",
+    ),
+    Mutant(
+        "log-ratio, 0 on padding",
+        answer(lambda new, old, m: np.where(m > 0, new - old, 0.0)),
+        "Returns the logarithm of the ratio, with 0 on padding.",
     ),
     Mutant(
         "inverted",
-        _of(lambda a, b, m: 1 / reference(a, b, m)),
-        "The ratio is turned over: new over old.",
+        answer(lambda new, old, m: 1 / reference(new, old, m)),
+        "Divides the old probability by the new one; the new one is the numerator.",
     ),
     Mutant(
         "exponentiated first",
-        _of(lambda a, b, m: np.where(m > 0, np.exp(a) / np.exp(b), 1.0)),
-        "Both exponentials are 0 for very unlikely tokens; subtract first.",
+        answer(lambda new, old, m: np.where(m > 0, np.exp(new) / np.exp(old), 1.0)),
+        "Divides two probabilities that may both be rounded to 0; subtract the logarithms first.",
     ),
     Mutant(
-        "quotient of logs",
-        _of(lambda a, b, m: np.where(m > 0, a / b, 1.0)),
-        "Logarithms are subtracted, not divided.",
+        "quotient of the logarithms",
+        answer(lambda new, old, m: np.where(m > 0, new / old, 1.0)),
+        "Divides one logarithm by the other; logarithms are subtracted.",
     ),
     Mutant(
-        "difference",
-        _of(lambda a, b, m: np.where(m > 0, np.exp(a) - np.exp(b), 1.0)),
-        "This is the difference of the probabilities.",
+        "difference of the probabilities",
+        answer(lambda new, old, m: np.where(m > 0, np.exp(new) - np.exp(old), 1.0)),
+        "Subtracts the probabilities; the ratio is their quotient.",
     ),
     Mutant(
-        "padding kept",
-        _of(lambda a, b, m: np.exp(a - b)),
-        "The mask is not used: the ratio of padding is 1.",
+        "padding counted",
+        answer(lambda new, old, m: np.exp(new - old)),
+        "Ignores the mask and returns exp(log πθ - log πold) on padding too.",
     ),
     Mutant(
-        "padding multiplied",
-        _of(lambda a, b, m: np.exp((a - b) * m)),
-        "NaN times 0 is NaN: what the padding holds reaches the result. Choose with np.where.",
+        "mask inverted",
+        answer(lambda new, old, m: np.where(m > 0, 1.0, np.exp(new - old))),
+        "Returns 1 for tokens and a ratio for padding; the mask is 1 on tokens.",
+    ),
+    Mutant(
+        "log-ratio times mask",
+        answer(lambda new, old, m: np.exp((new - old) * m)),
+        "Multiplies by the mask before the exponential, so NaN or infinity in the padding gives NaN.",
+    ),
+    Mutant(
+        "ratio times mask, 1 added on padding",
+        answer(lambda new, old, m: np.exp(new - old) * m + (1 - m)),
+        "Multiplies the ratio by the mask; on padding, 0 times an infinity or NaN is NaN.",
+    ),
+    Mutant(
+        "ratio times mask",
+        answer(lambda new, old, m: np.exp(new - old) * m),
+        "Multiplies the ratio by the mask, so padding becomes 0 or NaN; its ratio is 1.",
     ),
     Mutant(
         "zero on padding",
-        _of(lambda a, b, m: np.where(m > 0, reference(a, b, m), 0.0)),
-        "The ratio of padding is 1, not 0.",
+        answer(lambda new, old, m: np.where(m > 0, reference(new, old, m), 0.0)),
+        "Returns 0 on padding; the ratio there is 1.",
     ),
-    Mutant("clipped", _of(lambda a, b, m: np.clip(reference(a, b, m), 0.8, 1.2)), "Nothing is clipped here."),
+    Mutant(
+        "padding removed",
+        answer(lambda new, old, m: np.exp(new - old)[m > 0]),
+        "Returns the ratios of the tokens only; the result has the shape of the mask, with 1 on padding.",
+    ),
+    Mutant(
+        "one ratio per completion",
+        answer(lambda new, old, m: reference(new, old, m).prod(-1)),
+        "Returns the product of the ratios of each completion; the result has one ratio per token.",
+    ),
+    Mutant(
+        "clipped",
+        answer(lambda new, old, m: np.clip(reference(new, old, m), 0.8, 1.2)),
+        "Clips the ratio to the range from 0.8 to 1.2.",
+    ),
 )
