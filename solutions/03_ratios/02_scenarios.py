@@ -1,10 +1,10 @@
-"""Model answer: four scenarios, and which of them still learn."""
+"""Model answer: the four scenarios of a token."""
 
 import numpy as np
 
 
 def scenarios(ratio, advantages, clip=0.2):
-    """The scenario of each token, and whether it still learns."""
+    """Scenario of each token, and True for each token that still learns."""
     ratio, advantages = np.asarray(ratio, dtype=float), np.asarray(advantages, dtype=float)
     scenario = np.zeros(ratio.shape, dtype=int)
     scenario[(ratio > 1) & (advantages > 0)] = 1

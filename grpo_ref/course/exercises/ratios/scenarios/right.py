@@ -1,4 +1,4 @@
-"""Right answers to ratios/scenarios in other styles."""
+"""Right answers to `ratios/scenarios` in other styles."""
 
 import numpy as np
 
