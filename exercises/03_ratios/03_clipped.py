@@ -1,57 +1,77 @@
-"""Not further than that
+"""The clipped surrogate
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-A batch of completions is used for several steps, and with every step the policy (the language
-model) moves away from the one that wrote them. The surrogate is what the policy climbs: for each
-token, its ratio r = πθ/πold (how much likelier it has become) times its advantage A (how much
-better its completion was than others). Climbing r A without a limit would push a good token ever
-further on the evidence of one sample. PPO stops rewarding a token that has already been pushed far
-enough; DAPO lets good tokens go further up than bad ones go down.
+A batch of completions is expensive, so PPO and GRPO take several steps on it. With every step the
+policy moves away from the policy that sampled the batch. For each token, the ratio r = πθ/πold
+measures how far: 1.5 means that the token is now one and a half times as likely. The advantage A is
+positive for a token of a good completion and negative for a token of a bad one.
+
+The simplest objective, r A, rewards a good token for growing without limit, on the evidence of one
+sample. PPO stops the reward once the token has moved far enough in the direction of its advantage.
 
 ## Your task
 
 Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`.
 
-Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one value for each token:
+Return one value per token:
 
     s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A)
 
-clip(r, a, b) is r held between a and b: a where r < a, b where r > b. The smaller of the two
-products counts. So the value is held only where the token has moved in the direction of its
-advantage: above 1 + clip_high if A > 0, below 1 - clip_low if A < 0.
+r is `ratio` and A is `advantages`. clip(r, a, b) is a where r < a, b where r > b, and r in between.
+The value s is called the *surrogate* of the token; training maximizes its mean.
 
-| argument     | meaning                       | shape                             | values      |
-| ------------ | ----------------------------- | --------------------------------- | ----------- |
-| `ratio`      | r = πθ/πold                   | number, (T,), (N, T) or (B, N, T) | 1e-8 to 1e4 |
-| `advantages` | A                             | number, (T,), (N, T) or (B, N, T) | −1e4 to 1e4 |
-| `clip_low`   | how far the ratio may go down | number                            | 0 to 0.99   |
-| `clip_high`  | how far it may go up          | number                            | 0 to 20     |
+| argument     | meaning                      | shape                             | values      |
+| ------------ | ---------------------------- | --------------------------------- | ----------- |
+| `ratio`      | r = πθ/πold of each token    | number, (T,), (N, T) or (B, N, T) | 1e-8 to 1e4 |
+| `advantages` | A, advantage of each token   | number, (T,), (N, T) or (B, N, T) | −1e4 to 1e4 |
+| `clip_low`   | lower bound is 1 - clip_low  | number                            | 0 to 0.99   |
+| `clip_high`  | upper bound is 1 + clip_high | number                            | 0 to 20     |
 
 * `ratio` and `advantages` have the same shape.
 * B, N and T are at least 1.
 
-An array of the same shape; a number for numbers.
-
-* clip_low is always less than 1; no input has to be refused.
+Return an array of the same shape, or a number if the inputs are numbers.
 
 ## Examples
 
-    >>> clipped_surrogate([1.5, 1.5], [1.0, -2.0])
-    [1.2, -3]
+**The upper bound clips good tokens.** Both tokens have become 1.5 times as likely.
 
-Good token: 1.5 is held at 1.2, and min(1.5 · 1, 1.2 · 1) = 1.2. Bad token: min(1.5 · -2, 1.2 · -2)
-= min(-3, -2.4) = -3, so it is not held.
+    >>> clipped_surrogate([1.5, 1.5], [1.0, -2.0])
+    [1.2, -3.0]
+
+Good token: min(1.5 · 1, 1.2 · 1) = 1.2, so the value is clipped. Bad token: min(1.5 · -2, 1.2 · -2)
+= min(-3, -2.4) = -3, so the value is not clipped. The bad token moved in the wrong direction and
+has to come back.
+
+**The lower bound clips bad tokens.** Both tokens are half as likely as before.
+
+    >>> clipped_surrogate([0.5, 0.5], [1.0, -1.0])
+    [0.5, -0.8]
+
+Good token: min(0.5, 0.8) = 0.5, not clipped. Bad token: min(-0.5, -0.8) = -0.8, clipped.
+
+**The two bounds are independent.** They are 1 - 0.3 = 0.7 and 1 + 0.28 = 1.28 here.
+
+    >>> clipped_surrogate([[1.5, 1.1], [0.5, 0.9]], [[1.0, 1.0], [-1.0, -1.0]],
+    ...                   clip_low=0.3, clip_high=0.28)
+    [[1.28, 1.1], [-0.7, -0.9]]
+
+The first token of each row is clipped. The second one is within the bounds, so its value is r A.
 
 ## When it is solved
 
-TRL and verl take 0.2 for both; DAPO takes clip_high = 0.28, which is called clip-higher. The loss
-of a trainer is the surrogate with a minus sign.
+PPO, TRL and verl use 0.2 for both bounds. DAPO uses `clip_high=0.28` and calls it *clip-higher*. A
+trainer's loss is minus the mean of these values.
+
+Next: `clipped_slope` shows where the gradient stops.
 
 ## See also
 
-* Source: Schulman et al. 2017, eq. 7 (arXiv:1707.06347); DAPO, eq. 10 (arXiv:2503.14476).
-* `grpo_ref.clipped` is the same function in this package. Look at it when you are done.
+* Source: Schulman et al. 2017, eq. 7 (arXiv:1707.06347); Yu et al. 2025, DAPO, eq. 10
+  (arXiv:2503.14476).
+* `grpo_ref.surrogates.clipped` is the same function in this package. Look at it when you are done.
+* Step 4 of the derivation, clip, explains the formula.
 * The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade ratios/clipped
@@ -61,5 +81,5 @@ import numpy as np
 
 
 def clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2):
-    """PPO's pessimistic surrogate, one value a token."""
+    """PPO's clipped surrogate, one value per token."""
     raise NotImplementedError("ratios/clipped")

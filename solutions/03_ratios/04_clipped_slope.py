@@ -1,10 +1,10 @@
-"""Model answer: which way does the token push?"""
+"""Model answer: the slope of the clipped surrogate."""
 
 import numpy as np
 
 
 def clipped_slope(log_ratio, advantages, clip_low=0.2, clip_high=0.2):
-    """The derivative of the clipped surrogate with respect to the log-ratio."""
+    """Derivative of the clipped surrogate with respect to the log-ratio."""
     ratio, advantages = np.exp(np.asarray(log_ratio, dtype=float)), np.asarray(advantages, dtype=float)
     too_high = (advantages > 0) & (ratio > 1 + clip_high)
     too_low = (advantages < 0) & (ratio < 1 - clip_low)

@@ -12,11 +12,11 @@ DOMAIN = Domain(
             (1e-8, 1e4),
             usual=((0.1, 2), (1e-8, 1e4), (1e-8, 1e-6)),
             at=(1, "1 + clip_high", "1 - clip_low"),
-            meaning="r = πθ/πold",
+            meaning="r = πθ/πold of each token",
         ),
-        "advantages": Real("|T|N T|B N T", (-1e4, 1e4), at=(0,), meaning="A"),
-        "clip_low": Scalar(0.2, (0, 0.99), at=(0,), meaning="how far the ratio may go down"),
-        "clip_high": Scalar(0.2, (0, 20), at=(0,), meaning="how far it may go up"),
+        "advantages": Real("|T|N T|B N T", (-1e4, 1e4), at=(0,), meaning="A, advantage of each token"),
+        "clip_low": Scalar(0.2, (0, 0.99), at=(0,), meaning="lower bound is 1 - clip_low"),
+        "clip_high": Scalar(0.2, (0, 20), at=(0,), meaning="upper bound is 1 + clip_high"),
     },
     sizes={"B": (1, 2), "N": (1, 3), "T": (1, 4)},
     large={"T": 200},
@@ -32,24 +32,31 @@ def reference(ratio, advantages, clip_low=0.2, clip_high=0.2):
 
 CHECKS = (
     Case(
-        "A good and a bad token have become likelier",
+        "The upper bound clips good tokens",
         ([1.5, 1.5], [1.0, -2.0]),
         np.array([1.2, -3.0]),
         why=(
-            "Good token: 1.5 is held at 1.2, and min(1.5 · 1, 1.2 · 1) = 1.2. Bad token: min(1.5 · -2, 1.2 · -2)"
-            " = min(-3, -2.4) = -3, so it is not held."
+            "Good token: min(1.5 · 1, 1.2 · 1) = 1.2, so the value is clipped. Bad token: min(1.5 · -2, 1.2 · -2)"
+            " = min(-3, -2.4) = -3, so the value is not clipped."
         ),
         shown=True,
     ),
-    Case("On policy", ([1.0], [2.0]), np.array([2.0]), why="a ratio of 1 is not clipped"),
-    Case("Good token, still too rare", ([0.5], [1.0]), np.array([0.5]), why="min(0.5, 0.8)"),
-    Case("Bad token, pushed far enough", ([0.5], [-1.0]), np.array([-0.8]), why="min(-0.5, -0.8)"),
     Case(
-        "Clip higher",
-        ([1.5, 0.5], [1.0, -1.0], 0.3, 0.28),
-        np.array([1.28, -0.7]),
-        why="up to 1 + 0.28 and down to 1 - 0.3: the two half-widths have names of their own",
+        "The lower bound clips bad tokens",
+        ([0.5, 0.5], [1.0, -1.0]),
+        np.array([0.5, -0.8]),
+        why="Good token: min(0.5, 0.8) = 0.5, not clipped. Bad token: min(-0.5, -0.8) = -0.8, clipped.",
+        shown=True,
     ),
-    Case("A tiny advantage", ([1.5], [1e-13]), np.array([1.2e-13]), why="small is not 0"),
+    Case(
+        "The two bounds are independent",
+        ([[1.5, 1.1], [0.5, 0.9]], [[1.0, 1.0], [-1.0, -1.0]]),
+        np.array([[1.28, 1.1], [-0.7, -0.9]]),
+        why="The bounds are 1 - 0.3 = 0.7 and 1 + 0.28 = 1.28. Only the first token of each row is clipped.",
+        keywords={"clip_low": 0.3, "clip_high": 0.28},
+        shown=True,
+    ),
+    Case("A ratio of 1", ([1.0], [2.0]), np.array([2.0]), why="A ratio of 1 is within the bounds."),
+    Case("A tiny advantage", ([1.5], [1e-13]), np.array([1.2e-13]), why="A tiny advantage is not 0."),
     Unchanged((np.array([1.5, 0.5]), np.array([1.0, -1.0]))),
 )

@@ -1,4 +1,4 @@
-"""Right answers to ratios/clipped_slope in other styles."""
+"""Right answers to `ratios/clipped_slope` in other styles."""
 
 import math
 
