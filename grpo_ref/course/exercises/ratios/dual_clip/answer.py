@@ -1,10 +1,10 @@
-"""Model answer: a floor for bad tokens."""
+"""Model answer: the dual clip."""
 
 import numpy as np
 
 
 def dual_clipped(ratio, advantages, clip=0.2, max_ratio=3.0):
-    """The clipped surrogate with a floor where the advantage is negative."""
+    """PPO's clipped surrogate with a lower limit where the advantage is negative."""
     # solution
     ratio, advantages = np.asarray(ratio, dtype=float), np.asarray(advantages, dtype=float)
     clipped = np.minimum(ratio * advantages, np.clip(ratio, 1 - clip, 1 + clip) * advantages)

@@ -1,4 +1,4 @@
-"""Right answers to ratios/dual_clip in other styles."""
+"""Right answers to `ratios/dual_clip` in other styles."""
 
 import numpy as np
 import scipy.special
