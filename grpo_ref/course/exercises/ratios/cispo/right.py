@@ -1,4 +1,4 @@
-"""Right answers to ratios/cispo in other styles."""
+"""Right answers to `ratios/cispo` in other styles."""
 
 import math
 

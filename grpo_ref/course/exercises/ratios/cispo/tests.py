@@ -14,8 +14,10 @@ DOMAIN = Domain(
             at=(0, "log(max_ratio)"),
             meaning="log πθ - log πold, in nats",
         ),
-        "advantages": Real("|T|N T|B N T", (-1e4, 1e4), meaning="A"),
-        "max_ratio": Scalar(5.0, (0.1, 100), usual=((0.5, 6), (0.1, 100)), at=(1,), meaning="the cap"),
+        "advantages": Real("|T|N T|B N T", (-1e4, 1e4), meaning="A, advantage of each token"),
+        "max_ratio": Scalar(
+            5.0, (0.1, 100), usual=((0.5, 6), (0.1, 100)), at=(1,), meaning="largest weight of a token"
+        ),
     },
     sizes={"B": (1, 2), "N": (1, 3), "T": (1, 4)},
     large={"T": 200},
@@ -29,21 +31,30 @@ def reference(log_ratio, advantages, max_ratio=5.0):
 
 CHECKS = (
     Case(
-        "On policy and above the cap",
+        "A ratio of 1, and ratios above the cap",
         ([0.0, 2.0, 2.0], [2.0, 3.0, -3.0]),
         np.array([2.0, 15.0, -15.0]),
         why=(
-            "The first weight is exp(0) = 1. exp(2) = 7.39 is above the cap, so the weight is 5 for the good and"
-            " for the bad token: capped, but not 0."
+            "The first weight is exp(0) = 1, so the slope is A. exp(2) = 7.39 is above the cap, so the weight is"
+            " 5 for the good and for the bad token. Their slopes are capped, but not 0."
         ),
         shown=True,
     ),
-    Case("A low ratio", (np.log([0.5]), [2.0]), np.array([1.0]), why="there is no lower bound"),
     Case(
-        "Another cap",
-        ([np.log(2.0), np.log(1.1), 3.0], [1.0, 1.0, 1.0], 1.28),
-        np.array([1.28, 1.1, 1.28]),
-        why="min(2, 1.28), min(1.1, 1.28) and min(exp(3), 1.28)",
+        "No lower bound",
+        ([[-0.6931472, 0.0953102], [0.6931472, 3.0]], [[2.0, -1.0], [1.0, -1.0]]),
+        np.array([[2.0 * np.exp(-0.6931472), -np.exp(0.0953102)], [1.28, -1.28]]),
+        why="First row: 0.5 · 2 and 1.1 · -1. In the second row both weights are capped at 1.28.",
+        keywords={"max_ratio": 1.28},
+        shown=True,
+    ),
+    Case(
+        "A cap below 1",
+        (0.0, 3.0),
+        1.5,
+        why="The ratio is 1, which is above the cap: 0.5 · 3.",
+        keywords={"max_ratio": 0.5},
+        shown=True,
     ),
     Unchanged((np.array([0.5]), np.array([1.0]))),
 )

@@ -3,59 +3,105 @@
 import numpy as np
 
 from grpo_ref.course.author import Mutant
+from grpo_ref.course.exercises.ratios.cispo.tests import reference
 
 
-def _of(formula):
+def answer(formula):
+    """Return an answer that computes the formula from x = log_ratio, A and `max_ratio`."""
     return lambda log_ratio, advantages, max_ratio=5.0: formula(
-        np.exp(np.asarray(log_ratio, dtype=float)), np.asarray(advantages, dtype=float), max_ratio
+        np.asarray(log_ratio, dtype=float), np.asarray(advantages, dtype=float), max_ratio
     )
 
 
 WRONG = (
     Mutant(
+        "not capped",
+        answer(lambda x, a, c: np.exp(x) * a),
+        "Returns r A; the cap of the weight is missing.",
+    ),
+    Mutant(
+        "max for min",
+        answer(lambda x, a, c: np.maximum(np.exp(x), c) * a),
+        "Takes the larger of r and max_ratio as the weight; the weight is the smaller.",
+    ),
+    Mutant(
+        "minimum of the products",
+        answer(lambda x, a, c: np.minimum(np.exp(x) * a, c * a)),
+        "Takes the smaller of r A and max_ratio A; for a bad token, the larger ratio gives the smaller product.",
+    ),
+    Mutant(
+        "slope 0 above the cap",
+        answer(lambda x, a, c: np.where(np.exp(x) > c, 0.0, np.exp(x) * a)),
+        "Returns 0 above the cap; the weight there is max_ratio.",
+    ),
+    Mutant(
         "PPO's slope",
-        _of(lambda r, a, c: np.where((a > 0) & (r > c), 0.0, r * a)),
-        "This drops the gradient of capped tokens, as PPO does; CISPO keeps it.",
-    ),
-    Mutant("not capped", _of(lambda r, a, c: r * a), "The weight is not capped."),
-    Mutant(
-        "cap as an offset",
-        _of(lambda r, a, c: np.minimum(r, 1 + c) * a),
-        "The cap is max_ratio itself, not 1 + max_ratio.",
+        answer(lambda x, a, c: np.where((a > 0) & (np.exp(x) > c), 0.0, np.exp(x) * a)),
+        "Returns 0 for good tokens above the cap, and does not cap bad tokens.",
     ),
     Mutant(
-        "capped tokens dropped",
-        _of(lambda r, a, c: np.where(r > c, 0.0, r * a)),
-        "A capped token keeps its gradient: its weight is the cap, not 0.",
+        "good tokens only",
+        answer(lambda x, a, c: np.where(a > 0, np.minimum(np.exp(x), c), np.exp(x)) * a),
+        "Does not cap bad tokens; the cap applies to all tokens.",
     ),
     Mutant(
-        "cap of the logarithm",
-        _of(lambda r, a, c: np.exp(np.minimum(np.log(r), c)) * a),
-        "max_ratio caps the ratio, not its logarithm.",
+        "1 added to the cap",
+        answer(lambda x, a, c: np.minimum(np.exp(x), 1 + c) * a),
+        "Uses 1 + max_ratio as the cap; it is max_ratio itself.",
     ),
     Mutant(
-        "one-sided like PPO's loss",
-        _of(lambda r, a, c: np.where(a > 0, np.minimum(r, c), r) * a),
-        "The cap holds for bad tokens too.",
+        "log-ratio capped",
+        answer(lambda x, a, c: np.exp(np.minimum(x, c)) * a),
+        "Caps log_ratio at max_ratio; the cap is that of exp(log_ratio).",
     ),
     Mutant(
         "product capped",
-        _of(lambda r, a, c: np.minimum(r * a, c)),
-        "The ratio is capped, not ratio times advantage.",
+        answer(lambda x, a, c: np.minimum(np.exp(x) * a, c)),
+        "Caps the product r A at max_ratio; cap the ratio, then multiply by A.",
     ),
-    Mutant("capped below too", _of(lambda r, a, c: np.clip(r, 1 / c, c) * a), "There is no lower bound."),
     Mutant(
-        "weight forgotten", _of(lambda r, a, c: a + 0 * r), "This is plain REINFORCE, without the weight."
+        "capped below too",
+        answer(lambda x, a, c: np.clip(np.exp(x), 1 / c, c) * a),
+        "Adds a lower bound to the weight, such as 1 / max_ratio; the weight has no lower bound.",
     ),
-    Mutant("advantage forgotten", _of(lambda r, a, c: np.minimum(r, c)), "The advantage is missing."),
     Mutant(
-        "logarithm as the weight",
-        _of(lambda r, a, c: np.minimum(np.log(r), c) * a),
-        "The weight is the ratio, not its logarithm.",
+        "PPO's lower bound",
+        answer(lambda x, a, c: np.minimum(np.maximum(np.exp(x), 0.8), c) * a),
+        "Adds a lower bound of 0.8; the weight has no lower bound.",
+    ),
+    Mutant(
+        "no weight",
+        answer(lambda x, a, c: a + 0 * x),
+        "Returns A; the weight min(r, max_ratio) is missing.",
+    ),
+    Mutant(
+        "no advantage",
+        answer(lambda x, a, c: np.minimum(np.exp(x), c)),
+        "Returns the weight without the factor A.",
+    ),
+    Mutant(
+        "log-ratio as the weight",
+        answer(lambda x, a, c: np.minimum(x, c) * a),
+        "Uses log_ratio as the ratio; r is exp(log_ratio).",
     ),
     Mutant(
         "inverted",
-        _of(lambda r, a, c: np.minimum(1 / r, c) * a),
-        "The ratio is turned over: new over old.",
+        answer(lambda x, a, c: np.minimum(np.exp(-x), c) * a),
+        "Uses πold/πθ as the ratio; r is πθ/πold.",
+    ),
+    Mutant(
+        "times the log-ratio",
+        answer(lambda x, a, c: np.minimum(np.exp(x), c) * a * x),
+        "Multiplies the weight and A by log_ratio; the derivative of log πθ with respect to itself is 1.",
+    ),
+    Mutant(
+        "max_ratio fixed",
+        lambda x, a, max_ratio=5.0: reference(x, a),
+        "Uses 5 for every `max_ratio`.",
+    ),
+    Mutant(
+        "opposite sign",
+        lambda *inputs, **named: -reference(*inputs, **named),
+        "Returns minus the slope, which is the slope of the loss.",
     ),
 )
