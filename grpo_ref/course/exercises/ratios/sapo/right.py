@@ -1,4 +1,4 @@
-"""Right answers to ratios/sapo in other styles."""
+"""Right answers to `ratios/sapo` in other styles."""
 
 import math
 
