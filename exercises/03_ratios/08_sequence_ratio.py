@@ -1,26 +1,31 @@
-"""One ratio for the whole answer
+"""GSPO's sequence ratio
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-The reward is given to a whole answer (a completion), not to a token; so GSPO takes one ratio for
-the whole answer too. How much likelier would the policy (the language model) write it now than when
-it did? The probability of an answer is the product of those of its tokens, so the obvious choice is
-the product of the token ratios. It explodes or vanishes with the length: 1.01 to the power of 1000
-is 20959. GSPO takes the geometric mean of the token ratios instead, which is a number of the size
-of a single token's ratio, whatever the length.
+The reward is given to a whole answer (a completion), not to a token. GSPO therefore uses one ratio
+for the whole completion too. It compares the probability of the completion under the current policy
+with its probability under the policy that sampled it.
+
+The probability of a completion is the product of the probabilities of its tokens, so the obvious
+ratio is the product of the token ratios. This product explodes or vanishes as the completion gets
+longer: 1.01 to the power of 1000 is about 20959. GSPO uses the *geometric mean* of the token ratios
+instead. It always lies between the smallest and the largest token ratio.
 
 ## Your task
 
 Write `sequence_ratio(log_ratio, mask)`.
 
-Write `sequence_ratio(log_ratio, mask)`, one ratio for each completion:
+Return one ratio per completion:
 
     s = exp( 1/|o| Σₜ log rₜ )
 
-The sum runs over the tokens of the completion, and |o| is how many there are. log rₜ = log πθ - log
-πold is the log-ratio of token t. Completions have different lengths, so they are padded to T
-entries. The mask is 1 where an entry is a token. Where it is 0, the entry is padding: it counts
-neither in the sum nor in |o|, even if it is NaN or infinite.
+log rₜ = log πθ - log πold is the log-ratio of token t: the difference of its log-probabilities
+under the current policy and under the policy that sampled it. The sum runs over the tokens of the
+completion, and |o| is the number of these tokens.
+
+Completions have different lengths, so they are padded to T entries. `mask` is 1 where an entry is a
+token and 0 where it is padding, so |o| is the sum of the completion's row of the mask. Padding does
+not count, neither in the sum nor in |o|.
 
 | argument    | meaning                                  | shape  | values      |
 | ----------- | ---------------------------------------- | ------ | ----------- |
@@ -31,26 +36,44 @@ neither in the sum nor in |o|, even if it is NaN or infinite.
 * `mask`: zeros may be anywhere, and every row has a one.
 * N and T are at least 1.
 
-(N,) ratios.
-
-* The product of the token ratios may be too large for a floating-point number; s never is.
+Return an array of shape (N,). The product of the token ratios may be too large for a floating-point
+number; s never is.
 
 ## Examples
+
+**Two completions.** The 9 is padding.
 
     >>> sequence_ratio([[0.1, 0.3, 9], [0.6, 0, 0.3]], [[1, 1, 0], [1, 1, 1]])
     [1.2214, 1.34986]
 
-First completion: (0.1 + 0.3) / 2 = 0.2, and exp(0.2) = 1.2214; the 9 is padding. Second one: (0.6 +
-0 + 0.3) / 3 = 0.3.
+First completion: (0.1 + 0.3) / 2 = 0.2, and exp(0.2) = 1.2214. Second completion: (0.6 + 0 + 0.3) /
+3 = 0.3.
+
+**Padding anywhere.** The tokens are the second and the fourth entry.
+
+    >>> sequence_ratio([[9.0, 0.5, 3.0, -0.1]], [[0, 1, 0, 1]])
+    [1.2214]
+
+The sum is 0.5 - 0.1 = 0.4 and |o| is 2, so the mean is 0.2 again.
+
+**A product that is too large.**
+
+    >>> sequence_ratio([[600.0, 600.0, 300.0]], [[1, 1, 1]])
+    [1.40359e+217]
+
+The product exp(1500) is infinite as a floating-point number. Its cube root, exp(500), is not.
 
 ## When it is solved
 
-TRL calls this `importance_sampling_level="sequence"`. With so small a spread of ratios GSPO clips
-much closer to 1: at 1 - 0.0003 and 1 + 0.0004.
+TRL calls this ratio `importance_sampling_level="sequence"`. Sequence ratios are close to 1, so GSPO
+clips them in a much narrower range, from 1 - 0.0003 to 1 + 0.0004.
+
+Next: the chapter `kl` measures the distance from the reference policy.
 
 ## See also
 
 * Source: Zheng et al. 2025, GSPO, eq. 7 (arXiv:2507.18071).
+* Step 10 of the derivation, sequence level, explains the formula.
 * The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade ratios/sequence_ratio
@@ -60,5 +83,5 @@ import numpy as np
 
 
 def sequence_ratio(log_ratio, mask):
-    """The geometric mean of the token ratios of each completion."""
+    """Geometric mean of the token ratios of each completion."""
     raise NotImplementedError("ratios/sequence_ratio")

@@ -1,4 +1,4 @@
-"""Right answers to ratios/sequence_ratio in other styles."""
+"""Right answers to `ratios/sequence_ratio` in other styles."""
 
 import math
 

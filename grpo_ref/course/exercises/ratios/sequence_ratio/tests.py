@@ -26,32 +26,48 @@ def reference(log_ratio, mask):
     return np.exp(np.where(mask != 0, sequence_mean_level(log_ratio, mask), -np.inf).max(-1))
 
 
-TABLE, MASK = np.array([[0.1, 0.3, 9.0], [0.6, 0.0, 0.3]]), np.array([[1, 1, 0], [1, 1, 1]])
-
 CHECKS = (
     Case(
-        "Two tokens and padding",
-        (TABLE, MASK),
+        "Two completions",
+        ([[0.1, 0.3, 9], [0.6, 0, 0.3]], [[1, 1, 0], [1, 1, 1]]),
         np.exp([0.2, 0.3]),
         why=(
-            "First completion: (0.1 + 0.3) / 2 = 0.2, and exp(0.2) = 1.2214; the 9 is padding. Second one:"
-            " (0.6 + 0 + 0.3) / 3 = 0.3."
+            "First completion: (0.1 + 0.3) / 2 = 0.2, and exp(0.2) = 1.2214; the 9 is padding. Second"
+            " completion: (0.6 + 0 + 0.3) / 3 = 0.3."
         ),
         shown=True,
     ),
-    Case("One token", ([[0.5, 3.0]], [[1, 0]]), np.exp([0.5]), why="its own ratio"),
-    Case("On policy", (np.zeros((2, 3)), np.ones((2, 3))), np.ones(2), why="every ratio is 1"),
     Case(
-        "NaN in the padding",
-        ([[0.5, np.nan]], [[1, 0]]),
-        np.exp([0.5]),
-        why="what it holds never matters",
+        "Padding anywhere",
+        ([[9.0, 0.5, 3.0, -0.1]], [[0, 1, 0, 1]]),
+        np.exp([0.2]),
+        why="The sum is 0.5 - 0.1 = 0.4 and |o| is 2, so the mean is 0.2.",
+        shown=True,
     ),
     Case(
         "A product that is too large",
         ([[600.0, 600.0, 300.0]], [[1, 1, 1]]),
         np.exp([500.0]),
-        why="exp(1500) is too large for a floating-point number, its cube root is not",
+        why="exp(1500) is too large for a floating-point number. Its cube root, exp(500), is not.",
+        shown=True,
     ),
-    Unchanged((TABLE, MASK)),
+    Case(
+        "One token",
+        ([[0.5, 3.0]], [[1, 0]]),
+        np.exp([0.5]),
+        why="The ratio of a completion with one token is the ratio of the token.",
+    ),
+    Case(
+        "Equal policies",
+        (np.zeros((2, 3)), np.ones((2, 3))),
+        np.ones(2),
+        why="If both policies are equal, every ratio is 1.",
+    ),
+    Case(
+        "NaN in the padding",
+        ([[0.5, np.nan]], [[1, 0]]),
+        np.exp([0.5]),
+        why="Padding does not count, also if it is NaN.",
+    ),
+    Unchanged((np.array([[0.1, 0.3, 9.0], [0.6, 0.0, 0.3]]), np.array([[1, 1, 0], [1, 1, 1]]))),
 )
