@@ -2,10 +2,9 @@
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-A token's ratio r = πθ/πold is its probability under the current policy, divided by its probability
-under the policy that sampled it. Its advantage A is positive for good tokens, whose completion was
-better than the others for the same prompt, and negative for bad tokens. The signs of r - 1 and A
-give four scenarios.
+The ratio r = πθ/πold of a token is its probability now, divided by its probability when it was
+sampled. Its advantage A is positive for good tokens, whose completion was better than the others,
+and negative for bad tokens. The signs of r - 1 and A give four scenarios.
 
 Without a clip, a token changes the policy in all four. PPO's clip stops a token that has moved far
 enough in the direction of its advantage, but never a token that has moved in the wrong direction.
@@ -14,16 +13,16 @@ enough in the direction of its advantage, but never a token that has moved in th
 
 Write `scenarios(ratio, advantages, clip=0.2)`.
 
-Return two arrays. The first contains each token's scenario:
+Return a tuple of two arrays. The first contains each token's scenario, an integer:
 
     1: r > 1 and A > 0      2: r > 1 and A < 0
     3: r < 1 and A > 0      4: r < 1 and A < 0      0: r = 1 or A = 0
 
-The second is True where the token still *learns*: PPO's surrogate
+The second is True where the token still *learns*, because PPO's surrogate
 
     min(r A, clip(r, 1 - ε, 1 + ε) A)
 
-still changes with r. clip(r, a, b) is r limited to the range from a to b. ε is `clip`.
+still changes with r. clip(r, a, b) is r limited to the range from a to b.
 
 A token with A > 0 stops learning if r > 1 + ε, a token with A < 0 if r < 1 - ε. On the bound
 itself, the token still learns. A token with A = 0 does not learn.
@@ -38,8 +37,8 @@ itself, the token still learns. A token with A = 0 does not learn.
 * N and T are at least 1.
 * A ratio is exactly on a bound only if ε is 0, 0.2 or 0.5.
 
-Return a tuple of two arrays of the shape of `ratio`, integers and booleans, or of an integer and a
-boolean if the inputs are numbers. Compare exactly: 1.0000001 is greater than 1.
+If the inputs are numbers, return an integer and a boolean. Compare exactly: 1.0000001 is greater
+than 1.
 
 ## Examples
 

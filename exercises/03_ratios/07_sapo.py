@@ -9,7 +9,7 @@ was sampled. With PPO's clip, the slope of a good token drops to 0 as soon as r 
 SAPO replaces the clip by a smooth function, the *gate*. Without a clip, the slope would be r A. The
 gate keeps this slope at r = 1 and reduces it more and more as r moves away from 1. The sharpness τ
 of the gate has one value for good tokens, whose advantage A is positive, and another for all other
-tokens. The picture compares the slopes with the slope of PPO's clip.
+tokens. The picture compares SAPO's slope with PPO's.
 
 The picture is in 07_sapo.svg.
 
@@ -17,7 +17,7 @@ The picture is in 07_sapo.svg.
 
 Write `sapo_surrogate(ratio, advantages, tau_positive=1.0, tau_negative=1.05)`.
 
-Return two values per token, the surrogate s and its slope with respect to log r:
+Return the surrogate s of each token and its slope:
 
     s = (4/τ) σ(τ (r - 1)) A,    σ(x) = 1 / (1 + exp(-x))
     slope = ∂s / ∂log r
