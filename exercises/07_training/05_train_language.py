@@ -1,78 +1,95 @@
-"""Train a little language
+"""Train a small language model
 
 Hard, 5 points. GRADING.md says how answers are graded.
 
-A language model in a table: the row is the token before, the columns are the next token, and the
-softmax of a row gives its probabilities. It shall learn to count upwards, round and round: 0 1 2 3
-0 1 ... Drawing completions is the expensive part of training, so each batch is used for several
-steps. From the second step on the policy π is no longer the policy πold that drew the batch; the
-ratio ρ = π / πold of a token's probabilities corrects for that, and the clip holds back what has
-gone far enough.
+A table of logits is a small language model: the previous token selects the row, whose softmax gives
+the probabilities of the next token. It learns to count in a circle: 0 1 2 3 0 1 ... Each batch is
+used for several steps. The ratio ρ compares the policy π with πold, which sampled the batch.
 
 ## Your task
 
 Write `train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2)`.
 
-Write `train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2)`. The table of
-logits has V + 1 rows, one for each token before and the last one, row V, for the start; it is all
-zeros at first. In each of the U updates
+The table has V + 1 rows: one for each previous token, and row V for the start. All logits start at
+0. Each update does this:
 
-1. πold is the softmax of each row. Draw G completions of T tokens: each token is the first one
+1. Sample G completions of T tokens from πold, the softmax of each row. A token is the first one
    whose cumulative probability πold(0 | row) + ... + πold(token | row) is larger than its number in
-   `uniforms`. The row of the first token is V, after that it is the token before
-2. the reward r of a completion is the share of its T - 1 steps in which the next token is the one
-   before plus 1, modulo V
-3. A = (r - mean(r)) / (std(r) + 1e-4) over the G completions; the standard deviation divides by G,
-   not by G - 1
-4. `steps` times, with πold and A held constant, logits += learning_rate · ∂J/∂logits of
+   `uniforms`.
+2. r is the fraction of a completion's T - 1 transitions in which the next token is the previous one
+   plus 1, modulo V.
+3. A = (r - mean(r)) / (std(r) + 1e-4) over the G completions. The standard deviation divides by G.
+4. `steps` times, with πold and A constant: logits += learning_rate · ∂J/∂logits.
+
+The sum of J runs over all tokens:
 
     J = 1/(G T) Σ min(ρ A, clip(ρ, 1 - clip, 1 + clip) A),    ρ = π(token | row) / πold(token | row)
 
-with π the softmax of the logits of that moment. A token has no slope where A > 0 and ρ > 1 + clip,
-and none where A < 0 and ρ < 1 - clip. Everywhere else, on the bound itself too, the slope of its
-term with respect to log π(token | row) is ρ A, and the gradient of log π(token | row) with respect
-to the row's logits is the one-hot vector of the token minus π(· | row).
+π is the softmax of the current logits. A token has slope 0 if A > 0 and ρ > 1 + clip, or A < 0 and
+ρ < 1 - clip. Otherwise, also on the bounds, its slope with respect to log π is ρ A. The gradient of
+log π(token | row) in its row is one-hot(token) - π(· | row).
 
-| argument        | meaning                            | shape     | values          |
-| --------------- | ---------------------------------- | --------- | --------------- |
-| `uniforms`      | random numbers, one for each token | (U, G, T) | 0 to 0.999      |
-| `vocabulary`    | V, the number of tokens            | number    | integer, 2 to 5 |
-| `learning_rate` | length of a step                   | number    | 0.01 to 10      |
-| `steps`         | how often each batch is used       | number    | integer, 1 to 4 |
-| `clip`          | how far the ratio may go from 1    | number    | 0 to 0.9        |
+| argument        | meaning                              | shape     | values          |
+| --------------- | ------------------------------------ | --------- | --------------- |
+| `uniforms`      | random numbers, one for each token   | (U, G, T) | 0 to 0.999      |
+| `vocabulary`    | V, the number of tokens              | number    | integer, 2 to 5 |
+| `learning_rate` | step size                            | number    | 0.01 to 10      |
+| `steps`         | number of steps on each batch        | number    | integer, 1 to 4 |
+| `clip`          | half-width of the allowed range of ρ | number    | 0 to 0.9        |
 
 * U and G are at least 1.
 * T is at least 2.
-* Where clip is 0, steps is 1: in later steps rounding would decide which side of the bound a ratio
-  is on.
+* If `clip` is 0, `steps` is 1.
+* Rounding never decides which token is sampled or clipped.
 
-(V + 1, V) the logits after U updates.
-
-* A group of one, or one in which all rewards are equal, has A = 0 and moves nothing.
-* After 50 updates of 16 completions of 6 tokens with V = 4 and the defaults, the token after each
-  of the four must be the right one with a probability above 0.9 on average.
+Return the final logits, of shape (V + 1, V).
 
 The tolerance of this exercise is 1e-8.
 
 ## Examples
 
+**One step by hand.**
+
     >>> train_language([[[0.25, 0.75], [0.25, 0.25]]], 2, 1.0, 1)
     [[-0.24995, 0.24995], [0, 0], [0, 0]]
 
-All probabilities are 1/2. The completions are 0 1 and 0 0, their rewards 1 and 0, so A =
-±0.5/0.5001 = ±1/1.0002. Each of the four tokens has weight 1/4. At the start (row 2) both chose 0,
-and A and -A cancel. In row 0 one chose 1, which adds A/4 · [-1/2, 1/2], the other chose 0, which
-adds -A/4 · [1/2, -1/2]: together A/4 · [-1, 1].
+All probabilities are 1/2. The completions are 0 1 and 0 0, with rewards 1 and 0, so A = ±0.5 /
+0.5001 = ±1/1.0002. Each token has weight 1/4. In row 2, the start, both completions chose 0, and A
+and -A cancel. In row 0, the tokens add A/4 · [-1/2, 1/2] and -A/4 · [1/2, -1/2], with A = 1/1.0002.
+
+**The second step is clipped.** All settings have their defaults.
+
+    >>> train_language([[[0.25, 0.75], [0.25, 0.25]]], 2)
+    [[-1.9996, 1.9996], [0, 0], [0, 0]]
+
+After the first step, row 0 has probabilities 0.02 and 0.98, so the ratios are 0.04 and 1.96. Both
+tokens are beyond their bound and have slope 0.
+
+**Three tokens.** The completions are 2 0 1 and 0 0 0.
+
+    >>> train_language([[[0.9, 0.1, 0.5], [0.1, 0.1, 0.1]]], 3, 1.0, 1)
+    [[-0.277722, 0.222178, 0.0555444], [0, 0, 0], [0.111089, -0.0555444, -0.0555444],
+     [-0.166633, 0, 0.166633]]
+
+After 2 comes 0, so the rewards are 1 and 0, and A = ±1/1.0002. Row 3, the start, gets 1/6 · ([0, 0,
+1] - [1, 0, 0]) / 1.0002.
+
+**Corner cases.** In a group of one, or with equal rewards, A is 0 up to rounding, and an exact 0 is
+accepted too.
+
+**A long run.** In one test, 50 updates of 16 completions of 6 tokens, with V = 4 and the defaults,
+must give the right next token a probability above 0.9 on average.
 
 ## When it is solved
 
-All tokens of a completion share its advantage: nobody tells the policy which of its steps were
+All tokens of a completion share its advantage: the reward does not say which transitions were
 right.
 
 ## See also
 
-* Source: Shao et al. 2024, DeepSeekMath (arXiv:2402.03300), algorithm 1, with a table for a model
+* Source: Shao et al. 2024, DeepSeekMath (arXiv:2402.03300), algorithm 1, with a table as the model
   and no penalty.
+* Step 4 of the derivation, clip, explains the formula.
 * The notebook 02_from_bandit_to_language.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade training/train_language
@@ -82,11 +99,11 @@ import numpy as np
 
 
 def softmax(logits):
-    """Probabilities of each row."""
+    """Return the probabilities of each row."""
     exponentials = np.exp(logits - logits.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
 def train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2):
-    """The table of logits after one batch of completions for each row of uniform numbers."""
+    """Return the table of logits after all updates."""
     raise NotImplementedError("training/train_language")

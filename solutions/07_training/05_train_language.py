@@ -1,16 +1,16 @@
-"""Model answer: train a little language."""
+"""Model answer: train a small language model."""
 
 import numpy as np
 
 
 def softmax(logits):
-    """Probabilities of each row."""
+    """Return the probabilities of each row."""
     exponentials = np.exp(logits - logits.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
 def train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2):
-    """The table of logits after one batch of completions for each row of uniform numbers."""
+    """Return the table of logits after all updates."""
     uniforms = np.asarray(uniforms, dtype=float)
     _, group, length = uniforms.shape
     logits = np.zeros((vocabulary + 1, vocabulary))
@@ -22,8 +22,10 @@ def train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2):
             rows[:, t] = row
             row = (np.cumsum(old_probs[row], -1)[:, :-1] <= numbers[:, t, None]).sum(-1)
             tokens[:, t] = row
+        # The reward is the fraction of right transitions.
         rewards = (tokens[:, 1:] == (tokens[:, :-1] + 1) % vocabulary).mean(-1)
         advantages = ((rewards - rewards.mean()) / (rewards.std() + 1e-4))[:, None]
+        # Several steps on the batch: old_probs and the advantages stay the same.
         for _ in range(steps):
             probs = softmax(logits)
             ratio = probs[rows, tokens] / old_probs[rows, tokens]

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def train_bandit(payoffs, uniforms, learning_rate=2.0):
-    """The logits of a softmax over the arms after one update a row of payoffs."""
+    """Return the logits of the arms after all updates."""
     # solution
     payoffs = np.asarray(payoffs, dtype=float)
     updates, group, n_arms = payoffs.shape

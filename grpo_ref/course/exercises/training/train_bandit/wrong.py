@@ -4,70 +4,74 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref.advantages import raw_rewards
-from grpo_ref.aggregation import token_sum
+from grpo_ref.advantages import group_normalized
 from grpo_ref.check.mistakes import stages
-from grpo_ref.check.mistakes.toy_loop import RIGHT, arms
+from grpo_ref.check.mistakes.toy_loop import RIGHT
 from grpo_ref.course.author import Mutant
+from grpo_ref.course.exercises.bandits import changed, first_update_repeated, mistakes_of_a_loop
 from grpo_ref.course.exercises.training.train_bandit.tests import NORMALIZED, of, reference
 from grpo_ref.learning.policies.table import policy_of
 
 
-def _on_the_bound(probs, uniforms):
-    """Choose an arm if its cumulative probability is at least the number."""
-    return arms(probs, np.nextafter(uniforms, -1.0))
+def _sample_standard_deviation(rewards):
+    return group_normalized(rewards, ddof=1) if rewards.shape[-1] > 1 else 0.0 * rewards
+
+
+def _small_number(rewards):
+    centered = RIGHT.advantage(rewards)
+    return centered / (rewards.std(-1, keepdims=True) + 1e-8)
 
 
 WRONG = (
+    *mistakes_of_a_loop(of, NORMALIZED, 2.0),
     Mutant(
-        "downhill",
-        of(replace(NORMALIZED, direction=-1.0)),
-        "The sign is turned over: it learns the worst arm.",
+        "not divided by the standard deviation",
+        of(RIGHT),
+        "Only subtracts the mean; the advantage is also divided by the standard deviation.",
     ),
     Mutant(
-        "no baseline",
-        of(replace(NORMALIZED, advantage=raw_rewards)),
-        "The rewards are used as they are; the mean of the group is to be taken off.",
+        "ddof 1",
+        of(replace(NORMALIZED, advantage=_sample_standard_deviation)),
+        "Divides by G - 1 in the standard deviation; it divides by G.",
     ),
-    Mutant("centered only", of(RIGHT), "The advantages are not divided by the std."),
+    Mutant(
+        "1e-8",
+        of(replace(NORMALIZED, advantage=_small_number)),
+        "Adds 1e-8 to the standard deviation; it is 1e-4.",
+    ),
     Mutant(
         "greedy",
         of(replace(NORMALIZED, walk=stages.greedy)),
-        "It pulls the likeliest arm each time and never explores.",
+        "Selects the most likely arm in every pull; `uniforms` decides which arm is selected.",
     ),
     Mutant(
-        "pulls lost",
+        "repeated arms lost",
         of(replace(NORMALIZED, back=stages.repeats_lost)),
-        "`gradient[arms] += x` writes a repeated arm once.",
+        "Counts an arm that several pulls selected only once; every pull adds to the logits.",
     ),
     Mutant(
-        "drawn on the bound",
-        of(replace(NORMALIZED, walk=_on_the_bound)),
-        "A number equal to a cumulative probability belongs to the next arm: larger, not at least.",
+        "the same rewards in every update",
+        changed(reference, first_update_repeated("payoffs")),
+        "Reads the rewards of the first update in every update.",
     ),
     Mutant(
-        "sum for mean",
-        of(replace(NORMALIZED, weight=token_sum)),
-        "The sum over the group is not divided by G.",
-    ),
-    Mutant(
-        "the same numbers in every update",
-        lambda p, u, lr=2.0: reference(p, np.broadcast_to(np.asarray(u)[:1], np.shape(u)), lr),
-        "Each update has its own random numbers.",
-    ),
-    Mutant(
-        "the first payoffs in every update",
-        lambda p, u, lr=2.0: reference(np.broadcast_to(np.asarray(p)[:1], np.shape(p)), u, lr),
-        "Each update has its own payoffs.",
-    ),
-    Mutant(
-        "the last update only",
-        lambda p, u, lr=2.0: reference(np.asarray(p)[-1:], np.asarray(u)[-1:], lr),
-        "The logits are carried from one update to the next.",
+        "the rewards of the first pull",
+        changed(
+            reference,
+            lambda given: (
+                given
+                | {
+                    "payoffs": np.broadcast_to(
+                        np.asarray(given["payoffs"])[:, :1], np.shape(given["payoffs"])
+                    )
+                }
+            ),
+        ),
+        "Reads every reward from the row of pull 0; pull g has its own row, `payoffs[u, g]`.",
     ),
     Mutant(
         "probabilities returned",
-        lambda p, u, lr=2.0: policy_of(reference(p, u, lr)).probs,
-        "The logits are asked for.",
+        lambda *arguments, **keywords: policy_of(reference(*arguments, **keywords)).probs,
+        "Returns the probabilities; the result is the logits.",
     ),
 )

@@ -69,7 +69,7 @@ def with_einsum(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2):
 
 
 def table_of_visits(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2):
-    """Every completion's visits are counted; tokens of one table entry and one completion have one ratio."""
+    """Count the visits of each completion to each entry of the table; an entry has one ratio."""
     logits = np.zeros((vocabulary + 1, vocabulary))
     for numbers in np.asarray(uniforms, dtype=float):
         old = np.array([_softmax(row) for row in logits.tolist()])
