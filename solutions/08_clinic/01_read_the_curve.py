@@ -1,10 +1,10 @@
-"""Model answer: what is wrong with this run."""
+"""Model answer: diagnose a run from its curves."""
 
 import numpy as np
 
 
 def diagnose(reward, truth, entropy):
-    """One of: learning, reward hacking, wrong sign, collapse, no signal."""
+    """Return one of: learning, reward hacking, wrong sign, collapse, no signal."""
     reward, truth, entropy = np.asarray(reward), np.asarray(truth), np.asarray(entropy)
     gained = reward[-10:].mean() - reward[:10].mean()
     meant = truth[-10:].mean() - truth[:10].mean()

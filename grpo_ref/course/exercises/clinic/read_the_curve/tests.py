@@ -74,20 +74,20 @@ def _entropy(context):
 
 DOMAIN = Domain(
     {
-        "reward": Made(
-            _score("reward"), "one number per update", meaning="what the policy was paid, shape (U,)"
-        ),
+        "reward": Made(_score("reward"), "−20 to 20", axes="U", meaning="mean reward of each update"),
         "truth": Made(
             _score("truth"),
-            "one number per update",
+            "−20 to 20",
+            axes="U",
             needs=frozenset({"reward"}),
-            meaning="what you really wanted, shape (U,)",
+            meaning="your actual goal, measured in each update",
         ),
         "entropy": Made(
             _entropy,
-            "one number per update, not negative",
+            "0 to 40",
+            axes="U",
             needs=frozenset({"reward"}),
-            meaning="in nats, shape (U,)",
+            meaning="of the policy, in nats",
         ),
     },
     sizes={"U": (20, 60)},
@@ -105,67 +105,77 @@ def reference(reward, truth, entropy):
     return "collapse" if entropy[-ENDS:].mean() < 0.1 * entropy[:ENDS].mean() else "no signal"
 
 
-def simulate(rng, illness):
+def simulate(rng, problem):
     """Run a real training: a policy over six arms, updated by its exact expected gradient, with noise on its
     curves.
     """
     worth = rng.permutation([0.2, 0.3, 0.4, 0.5, 0.6, 1.0])
-    paid = 1.2 - worth if illness == "reward hacking" else worth
+    paid = 1.2 - worth if problem == "reward hacking" else worth
     logits, curves = np.zeros(6), []
     trap = int(np.flatnonzero(worth == 0.5)[0])
     for _ in range(UPDATES):
         policy = policy_of(logits)
         curves.append((policy.probs @ paid, policy.probs @ worth, float(policy.entropies())))
         gradient = policy.probs * (paid - policy.probs @ paid)
-        if illness == "collapse":
+        if problem == "collapse":
             gradient = policy.probs[trap] * ((np.arange(6) == trap) - policy.probs)
-        logits = logits + {"wrong sign": -1.5, "no signal": 0.0}.get(illness, 1.5) * gradient
+        logits = logits + {"wrong sign": -1.5, "no signal": 0.0}.get(problem, 1.5) * gradient
     reward, truth, entropy = np.array(curves).T
     noise = rng.normal(0.0, 0.02, (2, UPDATES))
     return reward + noise[0], truth + noise[1], entropy
 
 
-def _run(illness):
-    return simulate(np.random.default_rng(0), illness)
+def _run(problem):
+    return simulate(np.random.default_rng(0), problem)
 
 
 SAMPLED = 48
+HIGHER_REWARD = [0.3] * 10 + [0.7] * 10
 CHECKS = (
     Case(
-        "A step in the middle",
-        ([0.3] * 10 + [0.7] * 10, [0.5] * 20, [1.8] * 10 + [1.0] * 10),
+        "The reward rises",
+        (HIGHER_REWARD, [0.5] * 20, [1.8] * 10 + [1.0] * 10),
         "learning",
-        why="The reward goes from 0.3 to 0.7, which is more than 0.1; the truth has not fallen.",
+        why="The reward rises from 0.3 to 0.7, and the truth stays at 0.5.",
         shown=True,
     ),
     Case(
-        "Decided too early",
+        "The same reward, but the truth falls",
+        (HIGHER_REWARD, [0.6] * 10 + [0.3] * 10, [1.8] * 10 + [1.0] * 10),
+        "reward hacking",
+        why="The reward rises from 0.3 to 0.7, and the truth falls from 0.6 to 0.3.",
+        shown=True,
+    ),
+    Case(
+        "The reward does not move",
         ([0.5] * 20, [0.2] * 10 + [0.9] * 10, [1.8] * 10 + [0.1] * 10),
         "collapse",
-        why="The reward has not moved, so the entropy decides: it ends at 0.1, and a tenth of its start is 0.18."
-        " Where the truth went is not asked.",
+        why="The entropy ends at 0.1, which is below a tenth of 1.8. The truth does not matter here.",
         shown=True,
     ),
     Case(
-        "Entropy from nothing",
+        "The entropy starts at 0",
         ([0.5] * 20, [0.5] * 20, [0.0] * 10 + [1.0] * 10),
         "no signal",
-        why="a tenth of a start of 0 is 0, and the entropy does not end below that",
+        why="A tenth of the start is 0, and the end is not below 0.",
     ),
-    Case("A healthy run", _run("learning"), "learning", why="reward and truth rise together"),
     Case(
-        "Paid for the wrong thing",
-        _run("reward hacking"),
-        "reward hacking",
-        why="the reward rises, the truth falls",
+        "The entropy is 0 throughout",
+        ([0.5] * 20, [0.5] * 20, [0.0] * 20),
+        "no signal",
+        why="A tenth of the start is 0, and 0 is not below 0.",
     ),
-    Case("Downhill", _run("wrong sign"), "wrong sign", why="the reward falls"),
+    Case("A healthy run", _run("learning"), "learning", why="Reward and truth rise together."),
     Case(
-        "Made up its mind too early",
+        "A wrong reward", _run("reward hacking"), "reward hacking", why="The reward rises, the truth falls."
+    ),
+    Case("A wrong sign", _run("wrong sign"), "wrong sign", why="The reward falls."),
+    Case(
+        "A policy that is certain too early",
         _run("collapse"),
         "collapse",
-        why="no entropy is left, little was gained",
+        why="The entropy falls to 0, and the reward hardly changes.",
     ),
-    Case("Nothing happens", _run("no signal"), "no signal", why="all curves are flat"),
+    Case("Nothing is learned", _run("no signal"), "no signal", why="All curves are flat."),
     Unchanged(_run("learning")),
 )
