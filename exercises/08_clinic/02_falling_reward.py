@@ -1,67 +1,86 @@
-"""The reward falls from the first update on
+"""A falling reward
 
 Easy, 2 points. GRADING.md says how answers are graded.
 
-A bandit is the smallest world in which one can train: a prompt offers V arms, the policy pulls one
-of them and is paid for it. The policy is a table with one row of numbers, the logits, for each
-prompt; the softmax of a row gives the probability of each arm. The patient below is such a training
-loop. Each of its two prompts offers four arms, and an arm drawn blindly pays 0.44 on average. The
-reward starts there and falls: to 0.33 after 20 updates of groups of 16, to 0.26 after 100, close to
-what the worst arms pay. It falls as smoothly as healthy curves rise, and that is a sign: nothing is
-random about this fault.
+A bandit offers V arms for each of P prompts. The policy is a table of logits with one row per
+prompt; the softmax of a row gives the probability of each arm.
+
+The run below has two prompts with four arms each. The expected reward is 0.44 at the start. It
+falls to 0.35 after 20 updates and to 0.26 after 100, which is nearly the reward of the worst arms.
+
+The picture is in 02_falling_reward.svg.
 
 ## Your task
 
 Write `train(payoffs, uniforms, learning_rate=2.0)`.
 
-Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it: one line is
-wrong, the rest is right. The program shall do the following. The logits are zeros at first. In each
-of the U updates
+One line of the given `train` is wrong. Find it and fix it. Any function that computes the right
+values is accepted. The logits start at 0. Each update must do this:
 
-1. π is the softmax of each row of logits. Every member g of the group of prompt p draws an arm: the
-   first one whose cumulative probability π(0) + ... + π(arm) is larger than its number in
-   `uniforms`
-2. its reward r is what this arm pays to it in this update, `payoffs[update, p, g, arm]`
-3. its advantage A is r minus the mean reward of its group, the G members of the same prompt
-4. the logits take one step uphill on the mean of A log π over all prompts and members, with A held
-   constant:
+1. π is the softmax of each row. Pull g of prompt p selects an arm: the first one whose cumulative
+   probability π(0) + ... + π(arm) is larger than `uniforms[u, p, g]`.
+2. The advantage A is the reward `payoffs[u, p, g, arm]` minus the mean reward of the G pulls of
+   this prompt.
+3. The logits take one step of gradient ascent on J, with A constant.
+
+J is a mean over all pulls:
 
     logits += learning_rate · ∂J/∂logits,    J = 1/(P G) Σ A log π(arm)
 
-A draw moves only the row of its prompt, where the gradient of log π(arm) is the one-hot vector of
-the arm minus π.
+The gradient of log π(arm) with respect to the row of its prompt is one-hot(arm) - π. one-hot(arm)
+is 1 at the arm and 0 elsewhere.
 
-* `payoffs`: what arm v would pay to member g of prompt p in update u; (U, P, G, V); −20 to 20.
-* `uniforms`: random numbers, one for each draw; (U, P, G); 0 to 0.999.
-* `learning_rate`: length of a step; number; 0.01 to 5.
+| argument        | meaning                                | shape        | values     |
+| --------------- | -------------------------------------- | ------------ | ---------- |
+| `payoffs`       | reward of arm v for pull g of prompt p | (U, P, G, V) | −20 to 20  |
+| `uniforms`      | random numbers, one for each pull      | (U, P, G)    | 0 to 0.999 |
+| `learning_rate` | step size                              | number       | 0.01 to 5  |
 
 * U, P and G are at least 1.
 * V is at least 2.
+* Rounding never decides which arm is selected.
 
-(P, V) the logits after U updates.
-
-* A group of one has advantage 0 and moves nothing.
-* With learning_rate 4 and groups of 16, after 150 updates the best of four arms that pay 1 with
-  probabilities such as 0.1, 0.5, 0.2 and 0.3 must have a probability above 0.9.
+Return the logits after all updates, an array of shape (P, V).
 
 ## Examples
 
-    >>> train([[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 1.0)
-    [[0.25, -0.25]]
+**One update by hand.** Both arms have probability 1/2. Three pulls select arm 0 with reward 1, and
+one pull selects arm 1 with reward 0.
 
-Both arms have probability 1/2; 0.25 draws arm 0, which pays 1, and 0.75 draws arm 1, which pays 0.
-The mean reward is 1/2, so A = 1/2 and -1/2. The first draw adds 1/2 · [1/2, -1/2], the second -1/2
-· [-1/2, 1/2], and the mean of both is [1/4, -1/4].
+    >>> train([[[[1, 0], [1, 0], [1, 0], [1, 0]]]], [[[0.25, 0.25, 0.25, 0.75]]], 1.0)
+    [[0.1875, -0.1875]]
+
+The mean reward is 3/4, so A is 1/4 for arm 0 and -3/4 for arm 1. The first three pulls add 1/4 ·
+[1/2, -1/2] each, and the last one adds -3/4 · [-1/2, 1/2]. The sum is [3/4, -3/4], divided by P G =
+4.
+
+**Two updates.** The learning rate is 2 log 3.
+
+    >>> train([[[[1, 0], [1, 0]]], [[[0, 3], [0, 3]]]], [[[0.25, 0.75]], [[0.6, 0.8]]], 2.1972246)
+    [[-1.09861, 1.09861]]
+
+In the first update A is 1/2 and -1/2. The step is log 3 · [1/2, -1/2], so π becomes 3/4 and 1/4. In
+the second update, 0.6 selects arm 0 with reward 0, and 0.8 selects arm 1 with reward 3. So A is
+-3/2 and 3/2, and the gradient is (-3/2 · [1/4, -1/4] + 3/2 · [-3/4, 3/4]) / 2 = [-3/4, 3/4].
+
+**Corner cases.** In a group of one, and in a group with equal rewards, A is 0 up to rounding, and
+an exact 0 is accepted too.
+
+**A long run.** In one test, each of two prompts has four arms with rewards 0 or 1. After 150
+updates of 16 pulls with learning_rate 4, the best arm of each prompt must have a probability above
+0.9.
 
 ## When it is solved
 
-In a trainer the same fault is a loss whose minus is missing, or a minus too many: an optimizer goes
-downhill on what it is given, so it has to be given -J. For the log of a trainer, see "The reward
-falls" in docs/howto/symptoms.md: `grpo-ref diagnose` compares the logged loss with the advantages.
+The curve falls as smoothly as a healthy one rises, so noise is not the cause. In a trainer, the
+same mistake is a loss with a minus sign missing, or with one too many: an optimizer lowers what it
+is given, so it needs -J. `grpo-ref diagnose` compares the logged loss with the advantages; see "The
+reward falls" in `docs/howto/symptoms.md`.
 
 ## See also
 
-* Source: Williams 1992, REINFORCE, with the mean of the group for a baseline.
+* Source: Williams 1992, REINFORCE, with the mean of the group as the baseline.
+* Step 1 of the derivation, policy gradient, explains the formula.
 * The notebook 09_the_clinic.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade clinic/falling_reward
@@ -71,18 +90,19 @@ import numpy as np
 
 
 def softmax(logits):
-    """Probabilities of each row."""
+    """Return the probabilities of each row."""
     exponentials = np.exp(logits - logits.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
 def draw(probs, uniforms):
-    """One token for each uniform number; probs has one axis more."""
+    """Sample one token for each uniform number. probs has one axis more than uniforms."""
+    # The last column is omitted: its sum is 1, which is larger than every number.
     return (np.cumsum(probs, -1)[..., :-1] <= uniforms[..., None]).sum(-1)
 
 
 def train(payoffs, uniforms, learning_rate=2.0):
-    """One softmax over the arms for each prompt, trained with the mean of the group for a baseline."""
+    """Train one row of logits per prompt; the baseline is the mean of the group."""
     payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
     updates, prompts, group, arms = payoffs.shape
     logits = np.zeros((prompts, arms))

@@ -1,66 +1,85 @@
-"""On easy prompts everything is right, on hard ones everything is wrong
+"""Easy and hard prompts
 
 Easy, 2 points. GRADING.md says how answers are graded.
 
-A bandit is the smallest world in which one can train: a prompt offers V arms, the policy pulls one
-of them and is paid for it. The policy is a table with one row of numbers, the logits, for each
-prompt; the softmax of a row gives the probability of each arm. The patient below trains on prompts
-of very different difficulty: an easy one pays 8 to 10 whatever is drawn, a hard one 0 or 1. After
-one update everything that was drawn on the easy prompt has become likelier and everything that was
-drawn on the hard one rarer, right or wrong. In the example below the second prompt pays 9 for every
-arm, so there is nothing to learn on it; its logits move all the same, by 1.06.
+A bandit offers V arms for each of P prompts. The policy is a table of logits with one row per
+prompt; the softmax of a row gives the probability of each arm.
+
+The run below has an easy prompt with rewards between 7.5 and 10.5 and a hard one with rewards 0 and
+1. The first update makes every arm pulled on the easy prompt more likely and every arm pulled on
+the hard one less likely. After 100 updates, the expected reward on the hard prompt is 0.34; a
+healthy run reaches 0.49.
+
+The picture is in 03_easy_and_hard.svg.
 
 ## Your task
 
 Write `train(payoffs, uniforms, learning_rate=2.0)`.
 
-Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it: one line is
-wrong, the rest is right. The program shall do the following. The logits are zeros at first. In each
-of the U updates
+One line of the given `train` is wrong. Find it and fix it. Any function that computes the right
+values is accepted. The logits start at 0. Each update must do this:
 
-1. π is the softmax of each row of logits. Every member g of the group of prompt p draws an arm: the
-   first one whose cumulative probability π(0) + ... + π(arm) is larger than its number in
-   `uniforms`
-2. its reward r is what this arm pays to it in this update, `payoffs[update, p, g, arm]`
-3. its advantage A is r minus the mean reward of its group, the G members of the same prompt
-4. the logits take one step uphill on the mean of A log π over all prompts and members, with A held
-   constant:
+1. π is the softmax of each row. Pull g of prompt p selects an arm: the first one whose cumulative
+   probability π(0) + ... + π(arm) is larger than `uniforms[u, p, g]`.
+2. The advantage A is the reward `payoffs[u, p, g, arm]` minus the mean reward of the G pulls of
+   this prompt.
+3. The logits take one step of gradient ascent on J, with A constant.
+
+J is a mean over all pulls:
 
     logits += learning_rate · ∂J/∂logits,    J = 1/(P G) Σ A log π(arm)
 
-A draw moves only the row of its prompt, where the gradient of log π(arm) is the one-hot vector of
-the arm minus π.
+The gradient of log π(arm) with respect to the row of its prompt is one-hot(arm) - π. one-hot(arm)
+is 1 at the arm and 0 elsewhere.
 
-* `payoffs`: what arm v would pay to member g of prompt p in update u; (U, P, G, V); −20 to 20.
-* `uniforms`: random numbers, one for each draw; (U, P, G); 0 to 0.999.
-* `learning_rate`: length of a step; number; 0.01 to 5.
+| argument        | meaning                                | shape        | values     |
+| --------------- | -------------------------------------- | ------------ | ---------- |
+| `payoffs`       | reward of arm v for pull g of prompt p | (U, P, G, V) | −20 to 20  |
+| `uniforms`      | random numbers, one for each pull      | (U, P, G)    | 0 to 0.999 |
+| `learning_rate` | step size                              | number       | 0.01 to 5  |
 
 * U, P and G are at least 1.
 * V is at least 2.
+* Rounding never decides which arm is selected.
 
-(P, V) the logits after U updates.
-
-* A group of one has advantage 0 and moves nothing; so does a group in which all rewards are equal.
-* With learning_rate 4 and groups of 16, after 150 updates the best of four arms that pay 1 with
-  probabilities such as 0.1, 0.5, 0.2 and 0.3 must have a probability above 0.9.
+Return the logits after all updates, an array of shape (P, V).
 
 ## Examples
 
-    >>> train([[[[1, 0], [1, 0]], [[9, 9], [9, 9]]]], [[[0.25, 0.75], [0.25, 0.25]]], 1.0)
-    [[0.125, -0.125], [0, 0]]
+**The second prompt has nothing to teach.** All its rewards are 9.
 
-Both arms of the first prompt are drawn once and pay 1 and 0, so A = 1/2 and -1/2. The two draws add
-1/2 · [1/2, -1/2] and -1/2 · [-1/2, 1/2], each with weight 1/4: [1/8, -1/8]. The second prompt pays
-9 to both members: A = 0 for both, and nothing moves.
+    >>> train([[[[3, 0], [3, 0], [3, 0]], [[9, 9], [9, 9], [9, 9]]]],
+    ...       [[[0.25, 0.75, 0.75], [0.25, 0.25, 0.25]]], 1.0)
+    [[0.333333, -0.333333], [0, 0]]
+
+On the first prompt, arm 0 is pulled once with reward 3, and arm 1 twice with reward 0. The mean is
+1, so A is 2, -1 and -1. The three pulls add 2 · [1/2, -1/2] and twice -1 · [-1/2, 1/2]. The sum is
+[2, -2], divided by P G = 6. On the second prompt A is 0, and its row does not move.
+
+**Two groups of one.** The learning rate is the default.
+
+    >>> train([[[[5, 1]], [[2, 0]]]], [[[0.25], [0.25]]])
+    [[0, 0], [0, 0]]
+
+Each reward is the mean of its group, so A is 0.
+
+**Corner cases.** In a group of one, and in a group with equal rewards, A is 0 up to rounding, and
+an exact 0 is accepted too.
+
+**A long run.** In one test, each of two prompts has four arms with rewards 0 or 1. After 150
+updates of 16 pulls with learning_rate 4, the best arm of each prompt must have a probability above
+0.9.
 
 ## When it is solved
 
-With one prompt in the batch the fault cannot be seen. In a trainer it comes in with a reshape:
-rewards of shape (P G,) whose mean is taken before they are brought into groups.
+With one prompt per batch, this mistake does not change the result. In a trainer it often comes from
+a reshape: the mean of rewards of shape (P G,) is taken before they have the shape (P, G).
 
 ## See also
 
-* Source: DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300): the baseline is the mean of the group.
+* Source: Shao et al. 2024, DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300), for the mean of the group
+  as the baseline.
+* Step 5 of the derivation, group, explains the formula.
 * The notebook 09_the_clinic.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade clinic/easy_and_hard
@@ -70,18 +89,19 @@ import numpy as np
 
 
 def softmax(logits):
-    """Probabilities of each row."""
+    """Return the probabilities of each row."""
     exponentials = np.exp(logits - logits.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
 def draw(probs, uniforms):
-    """One token for each uniform number; probs has one axis more."""
+    """Sample one token for each uniform number. probs has one axis more than uniforms."""
+    # The last column is omitted: its sum is 1, which is larger than every number.
     return (np.cumsum(probs, -1)[..., :-1] <= uniforms[..., None]).sum(-1)
 
 
 def train(payoffs, uniforms, learning_rate=2.0):
-    """One softmax over the arms for each prompt, trained with the mean of the group for a baseline."""
+    """Train one row of logits per prompt; the baseline is the mean of the group."""
     payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
     updates, prompts, group, arms = payoffs.shape
     logits = np.zeros((prompts, arms))

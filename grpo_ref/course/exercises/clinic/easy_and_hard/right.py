@@ -1,4 +1,4 @@
-"""Right answers to clinic/easy_and_hard in other styles: most mend the program as it is given."""
+"""Right answers to clinic/easy_and_hard in other styles: most repair the given program."""
 
 import math
 import statistics

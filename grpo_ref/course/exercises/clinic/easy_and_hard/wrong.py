@@ -2,16 +2,13 @@
 
 from dataclasses import replace
 
-from grpo_ref.advantages import raw_rewards
-from grpo_ref.aggregation import token_sum
+import numpy as np
+
+from grpo_ref.advantages import leave_one_out
 from grpo_ref.check.mistakes import stages
-from grpo_ref.check.mistakes.toy_loop import RIGHT, normalized
+from grpo_ref.check.mistakes.toy_loop import RIGHT
 from grpo_ref.course.author import Mutant, as_given
-from grpo_ref.course.exercises.bandits import on_bandits
-
-
-def _mean_over_prompts(rewards):
-    return rewards - rewards.mean(0)
+from grpo_ref.course.exercises.bandits import mistakes_on_bandits, on_bandits, without
 
 
 def _rest_of_batch(rewards):
@@ -22,36 +19,35 @@ def _rest_of_batch(rewards):
 WRONG = (
     as_given(
         on_bandits(replace(RIGHT, advantage=stages.batch_baseline)),
-        "The baseline is still the mean of the whole batch.",
+        "Subtracts the mean reward of the whole batch, as the given program does; each prompt needs the mean of"
+        " its own group.",
     ),
     Mutant(
-        "over the prompts",
-        on_bandits(replace(RIGHT, advantage=_mean_over_prompts)),
-        "The mean runs over the prompts now, not over the members of one.",
+        "mean over the prompts",
+        on_bandits(replace(RIGHT, advantage=lambda rewards: rewards - rewards.mean(0))),
+        "Takes the mean over the prompts (axis 0); the pulls of a prompt are along the last axis.",
     ),
     Mutant(
-        "the rest of the batch",
+        "mean of the other prompts",
         on_bandits(replace(RIGHT, advantage=_rest_of_batch)),
-        "The baseline is the mean of the other prompts now.",
+        "Subtracts the mean reward of the other prompts; each prompt needs the mean of its own group.",
     ),
     Mutant(
-        "no baseline",
-        on_bandits(replace(RIGHT, advantage=raw_rewards)),
-        "There is no baseline at all now.",
+        "median",
+        on_bandits(replace(RIGHT, advantage=lambda r: r - np.median(r, -1, keepdims=True))),
+        "Subtracts the median of the group; the baseline is the mean.",
     ),
     Mutant(
-        "std as well",
-        on_bandits(replace(RIGHT, advantage=normalized)),
-        "The advantages are not to be divided by the std here.",
+        "middle of the range",
+        on_bandits(
+            replace(RIGHT, advantage=lambda r: r - (r.max(-1, keepdims=True) + r.min(-1, keepdims=True)) / 2)
+        ),
+        "Subtracts the middle between the largest and the smallest reward; the baseline is the mean.",
     ),
     Mutant(
-        "downhill",
-        on_bandits(replace(RIGHT, direction=-1.0)),
-        "The sign was right; it is turned over now.",
+        "own reward not in the mean",
+        on_bandits(replace(RIGHT, advantage=leave_one_out)),
+        "Leaves the pull's own reward out of the mean; the mean is over all G pulls.",
     ),
-    Mutant(
-        "sum for mean",
-        on_bandits(replace(RIGHT, weight=token_sum)),
-        "The mean over prompts and members was right; it is a sum now.",
-    ),
+    *without(mistakes_on_bandits(on_bandits), "baseline of the batch"),
 )

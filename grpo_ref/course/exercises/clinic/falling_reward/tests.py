@@ -1,7 +1,5 @@
 """The tests of `clinic/falling_reward`: the inputs that its statement allows, the right answer, the checks."""
 
-from typing import Any
-
 import numpy as np
 
 from grpo_ref.check.mistakes.toy_loop import RIGHT
@@ -10,25 +8,33 @@ from grpo_ref.course.exercises.bandits import BANDITS, learns_bandits, on_bandit
 
 reference = on_bandits(RIGHT)
 
-ONE: tuple[Any, ...] = ([[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 1.0)
-
 DOMAIN = BANDITS
 CHECKS = (
     Case(
         "One update by hand",
-        ONE,
-        np.array([[0.25, -0.25]]),
-        why="Both arms have probability 1/2; 0.25 draws arm 0, which pays 1, and 0.75 draws arm 1, which pays 0."
-        " The mean reward is 1/2, so A = 1/2 and -1/2. The first draw adds 1/2 · [1/2, -1/2], the second"
-        " -1/2 · [-1/2, 1/2], and the mean of both is [1/4, -1/4].",
+        ([[[[1, 0], [1, 0], [1, 0], [1, 0]]]], [[[0.25, 0.25, 0.25, 0.75]]], 1.0),
+        np.array([[3 / 16, -3 / 16]]),
+        why="A is 1/4 for the three pulls of arm 0 and -3/4 for the pull of arm 1. The gradients add up to"
+        " [3/4, -3/4], divided by 4.",
         shown=True,
     ),
     Case(
-        "A number on the edge",
+        "Two updates",
+        ([[[[1, 0], [1, 0]]], [[[0, 3], [0, 3]]]], [[[0.25, 0.75]], [[0.6, 0.8]]], 2.1972246),
+        np.array([[-1.0, 1.0]]) * 2.1972246 / 2,
+        why="The gradient is [1/4, -1/4] in the first update and [-3/4, 3/4] in the second.",
+        shown=True,
+    ),
+    Case(
+        "A number equal to a cumulative probability",
         ([[[[1, 0], [1, 0]]]], [[[0.25, 0.5]]], 1.0),
         np.array([[0.25, -0.25]]),
-        why="arm 0 has a cumulative probability of 1/2, which is not larger than 1/2: arm 1 is drawn",
+        why="Arm 0 has the cumulative probability 0.5, which is not larger than 0.5, so arm 1 is selected.",
     ),
-    Holds("It learns the best arms", learns_bandits, why="two prompts, 150 updates"),
+    Holds(
+        "A long run learns the best arms",
+        learns_bandits,
+        why="two prompts with four arms each, 150 updates of 16 pulls",
+    ),
     Unchanged((np.ones((2, 1, 2, 2)), np.full((2, 1, 2), 0.3))),
 )

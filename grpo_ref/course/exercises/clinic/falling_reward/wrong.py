@@ -2,42 +2,32 @@
 
 from dataclasses import replace
 
-from grpo_ref.advantages import raw_rewards
-from grpo_ref.aggregation import token_sum
-from grpo_ref.check.mistakes import stages
+import numpy as np
+
+from grpo_ref.advantages import leave_one_out
 from grpo_ref.check.mistakes.toy_loop import RIGHT
 from grpo_ref.course.author import Mutant, as_given
-from grpo_ref.course.exercises.bandits import on_bandits
-from grpo_ref.course.exercises.clinic.falling_reward.tests import reference
+from grpo_ref.course.exercises.bandits import mistakes_on_bandits, on_bandits, without
 
 WRONG = (
     as_given(
         on_bandits(replace(RIGHT, direction=-1.0)),
-        "It still goes downhill: the step is taken against the gradient of J.",
+        "Moves the logits downhill, as the given program does: arms with a positive advantage become less likely.",
     ),
     Mutant(
-        "baseline dropped",
-        on_bandits(replace(RIGHT, advantage=raw_rewards)),
-        "The baseline was right; it is gone now.",
+        "absolute advantages",
+        on_bandits(replace(RIGHT, advantage=lambda rewards: np.abs(RIGHT.advantage(rewards)))),
+        "Makes every advantage positive; arms below the mean must become less likely.",
     ),
     Mutant(
-        "baseline of the batch",
-        on_bandits(replace(RIGHT, advantage=stages.batch_baseline)),
-        "The baseline was that of each group, and right.",
+        "positive advantages only",
+        on_bandits(replace(RIGHT, advantage=lambda rewards: np.maximum(RIGHT.advantage(rewards), 0.0))),
+        "Ignores pulls with a negative advantage; they must make their arm less likely.",
     ),
     Mutant(
-        "advantages turned over twice",
-        on_bandits(replace(RIGHT, direction=-1.0, advantage=raw_rewards)),
-        "Now the baseline is gone, and it still goes downhill.",
+        "own reward not in the mean",
+        on_bandits(replace(RIGHT, advantage=leave_one_out)),
+        "Leaves the pull's own reward out of the mean; the mean is over all G pulls.",
     ),
-    Mutant(
-        "sum for mean",
-        on_bandits(replace(RIGHT, weight=token_sum)),
-        "The mean over prompts and members was right; it is a sum now.",
-    ),
-    Mutant(
-        "learning rate fixed",
-        lambda p, u, learning_rate=2.0: reference(p, u, 2.0),
-        "The learning rate is not used.",
-    ),
+    *without(mistakes_on_bandits(on_bandits), "downhill"),
 )
