@@ -1,63 +1,85 @@
-"""The larger the group, the less it learns
+"""Large groups that learn less
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-A bandit is the smallest world in which one can train: a prompt offers V arms, the policy pulls one
-of them and is paid for it. The policy is a table with one row of numbers, the logits, for each
-prompt; the softmax of a row gives the probability of each arm. The patient below has no slow loops
-any more: somebody replaced them with indexing, and since then large groups learn less than small
-ones. One update on a prompt with two arms, which pay with probabilities 0.2 and 0.8, moves the
-logits by 0.11 with a group of 2, by 0.05 with a group of 8 and by 0.01 with a group of 64; in a
-healthy run it is 0.13, 0.29 and 0.29. A larger group should give a better measurement of the same
-step, not a smaller step.
+A bandit offers V arms for each of P prompts. The policy is a table of logits with one row per
+prompt; the softmax of a row gives the probability of each arm.
+
+In the program below, array indexing has replaced slow loops. Since then, larger groups learn less.
+Here is the average change of the logits after one update, on one prompt with two arms of expected
+reward 0.2 and 0.8:
+
+| group size G | 2 | 8 | 64 |
+|---|---|---|---|
+| this program | 0.13 | 0.05 | 0.01 |
+| healthy | 0.18 | 0.28 | 0.30 |
+
+The picture is in 04_large_groups.svg.
 
 ## Your task
 
 Write `train(payoffs, uniforms, learning_rate=2.0)`.
 
-Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it: one line is
-wrong, the rest is right. The program shall do the following. The logits are zeros at first. In each
-of the U updates
+One line of the given `train` is wrong. Find it and fix it. Any function that computes the right
+values is accepted. The logits start at 0. Each update must do this:
 
-1. π is the softmax of each row of logits. Every member g of the group of prompt p draws an arm: the
-   first one whose cumulative probability π(0) + ... + π(arm) is larger than its number in
-   `uniforms`
-2. its reward r is what this arm pays to it in this update, `payoffs[update, p, g, arm]`
-3. its advantage A is r minus the mean reward of its group, the G members of the same prompt
-4. the logits take one step uphill on the mean of A log π over all prompts and members, with A held
-   constant:
+1. π is the softmax of each row. Pull g of prompt p selects an arm: the first one whose cumulative
+   probability π(0) + ... + π(arm) is larger than `uniforms[u, p, g]`.
+2. The advantage A is the reward `payoffs[u, p, g, arm]` minus the mean reward of the G pulls of
+   this prompt.
+3. The logits take one step of gradient ascent on J, with A constant.
+
+J is a mean over all pulls:
 
     logits += learning_rate · ∂J/∂logits,    J = 1/(P G) Σ A log π(arm)
 
-A draw moves only the row of its prompt, where the gradient of log π(arm) is the one-hot vector of
-the arm minus π.
+The gradient of log π(arm) with respect to the row of its prompt is one-hot(arm) - π. one-hot(arm)
+is 1 at the arm and 0 elsewhere.
 
-* `payoffs`: what arm v would pay to member g of prompt p in update u; (U, P, G, V); −20 to 20.
-* `uniforms`: random numbers, one for each draw; (U, P, G); 0 to 0.999.
-* `learning_rate`: length of a step; number; 0.01 to 5.
+| argument        | meaning                                | shape        | values     |
+| --------------- | -------------------------------------- | ------------ | ---------- |
+| `payoffs`       | reward of arm v for pull g of prompt p | (U, P, G, V) | −20 to 20  |
+| `uniforms`      | random numbers, one for each pull      | (U, P, G)    | 0 to 0.999 |
+| `learning_rate` | step size                              | number       | 0.01 to 5  |
 
 * U, P and G are at least 1.
 * V is at least 2.
+* Rounding never decides which arm is selected.
 
-(P, V) the logits after U updates.
-
-* An arm that several members draw collects the gradients of all of them.
-* With learning_rate 4 and groups of 16, after 150 updates the best of four arms that pay 1 with
-  probabilities such as 0.1, 0.5, 0.2 and 0.3 must have a probability above 0.9.
+Return the logits after all updates, an array of shape (P, V).
 
 ## Examples
+
+**One update by hand.** The pulls select arms 0, 0 and 1, with rewards 3, 3 and 0.
 
     >>> train([[[[3, 0], [3, 0], [0, 0]]]], [[[0.25, 0.25, 0.75]]], 1.0)
     [[0.666667, -0.666667]]
 
-Arms 0, 0 and 1 are drawn and pay 3, 3 and 0; the mean is 2, so A = 1, 1 and -2. The first two draws
-add [1/2, -1/2] each, the third adds -2 · [-1/2, 1/2] = [1, -1]; a third of the sum [2, -2] is the
-step.
+The mean is 2, so A is 1, 1 and -2. The first two pulls add [1/2, -1/2] each, the third adds -2 ·
+[-1/2, 1/2]. The sum is [2, -2], divided by P G = 3.
+
+**Two prompts.** The learning rate is the default.
+
+    >>> train([[[[1, 0], [1, 0], [1, 0], [1, 0]], [[0, 2], [0, 2], [0, 2], [0, 2]]]],
+    ...       [[[0.25, 0.25, 0.25, 0.75], [0.25, 0.75, 0.75, 0.75]]])
+    [[0.1875, -0.1875], [-0.375, 0.375]]
+
+On the first prompt, the rewards are 1, 1, 1 and 0, so A is 1/4 three times and -3/4 once. The sum
+is 3 · 1/4 · [1/2, -1/2] - 3/4 · [-1/2, 1/2] = [3/4, -3/4]. On the second prompt, the rewards are 0,
+2, 2 and 2, and the sum is [-3/2, 3/2]. Both are multiplied by learning_rate / (P G) = 1/4.
+
+**Corner cases.** In a group of one, and in a group with equal rewards, A is 0 up to rounding, and
+an exact 0 is accepted too.
+
+**A long run.** In one test, each of two prompts has four arms with rewards 0 or 1. After 150
+updates of 16 pulls with learning_rate 4, the best arm of each prompt must have a probability above
+0.9.
 
 ## When it is solved
 
-PyTorch has the same trap: `gradient[rows] += step` against `gradient.index_put_((rows,), step,
-accumulate=True)` or `index_add_`.
+A larger group should measure the same step more precisely, not make the step smaller. PyTorch has
+the same trap: `gradient[rows] += step` adds only one of several visits.
+`gradient.index_put_((rows,), step, accumulate=True)` and `index_add_` add all of them.
 
 ## See also
 
@@ -71,18 +93,19 @@ import numpy as np
 
 
 def softmax(logits):
-    """Probabilities of each row."""
+    """Return the probabilities of each row."""
     exponentials = np.exp(logits - logits.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
 def draw(probs, uniforms):
-    """One token for each uniform number; probs has one axis more."""
+    """Sample one token for each uniform number. probs has one axis more than uniforms."""
+    # The last column is omitted: its sum is 1, which is larger than every number.
     return (np.cumsum(probs, -1)[..., :-1] <= uniforms[..., None]).sum(-1)
 
 
 def train(payoffs, uniforms, learning_rate=2.0):
-    """One softmax over the arms for each prompt, trained with the mean of the group for a baseline."""
+    """Train one row of logits per prompt; the baseline is the mean of the group."""
     payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
     updates, prompts, group, arms = payoffs.shape
     rows = np.repeat(np.arange(prompts), group)

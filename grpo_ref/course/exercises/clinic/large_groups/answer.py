@@ -1,21 +1,22 @@
-"""Model answer: the larger the group, the less it learns."""
+"""Model answer: add every pull."""
 
 import numpy as np
 
 
 def softmax(logits):
-    """Probabilities of each row."""
+    """Return the probabilities of each row."""
     exponentials = np.exp(logits - logits.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
 def draw(probs, uniforms):
-    """One token for each uniform number; probs has one axis more."""
+    """Sample one token for each uniform number. probs has one axis more than uniforms."""
+    # The last column is omitted: its sum is 1, which is larger than every number.
     return (np.cumsum(probs, -1)[..., :-1] <= uniforms[..., None]).sum(-1)
 
 
 def train(payoffs, uniforms, learning_rate=2.0):
-    """One softmax over the arms for each prompt, trained with the mean of the group for a baseline."""
+    """Train one row of logits per prompt; the baseline is the mean of the group."""
     payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
     updates, prompts, group, arms = payoffs.shape
     rows = np.repeat(np.arange(prompts), group)

@@ -1,4 +1,4 @@
-"""Right answers to clinic/large_groups in other styles: most mend the program as it is given."""
+"""Right answers to clinic/large_groups in other styles: most repair the given program."""
 
 import numpy as np
 

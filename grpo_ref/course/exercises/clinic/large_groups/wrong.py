@@ -4,23 +4,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref.advantages import raw_rewards
-from grpo_ref.aggregation import token_sum
 from grpo_ref.check.mistakes import stages
 from grpo_ref.check.mistakes.toy_loop import RIGHT
 from grpo_ref.course.author import Mutant, as_given
-from grpo_ref.course.exercises.bandits import on_bandits
+from grpo_ref.course.exercises.bandits import mistakes_on_bandits, on_bandits
 from grpo_ref.learning.policies.table import scatter_add
 
 
-def _everything_lost(gradient, states, tokens, probs):
+def _last_pull(gradient, states, tokens, probs):
     """Add the whole step by an index assignment, which counts only the last visit of each row."""
     table = np.zeros_like(probs)
     table[states] += gradient[..., None] * (np.eye(probs.shape[-1])[tokens] - probs[states])
     return table
 
 
-def _divided_by_visits(gradient, states, tokens, probs):
+def _last_pull_for_all(gradient, states, tokens, probs):
+    return _last_pull(gradient, states, tokens, probs) * states.shape[1]
+
+
+def _chosen_arms_averaged(gradient, states, tokens, probs):
     summed = RIGHT.back(gradient, states, tokens, probs)
     visits = scatter_add(np.ones_like(gradient), states, tokens, probs.shape)
     return summed / np.maximum(visits, 1.0)
@@ -28,32 +30,28 @@ def _divided_by_visits(gradient, states, tokens, probs):
 
 WRONG = (
     as_given(
-        on_bandits(replace(RIGHT, back=_everything_lost)),
-        "Only the last member of each prompt still counts.",
+        on_bandits(replace(RIGHT, back=_last_pull)),
+        "Counts only the last pull of each prompt, as the given program does; every pull adds to the row.",
     ),
     Mutant(
-        "half mended",
+        "one pull of each arm",
         on_bandits(replace(RIGHT, back=stages.repeats_lost)),
-        "The chosen arms are still written once each.",
+        "Counts an arm that several pulls of a prompt selected only once; every pull adds to the row.",
     ),
     Mutant(
-        "divided by the visits",
-        on_bandits(replace(RIGHT, back=_divided_by_visits)),
-        "The visits are to be added, not averaged.",
+        "the last pull G times",
+        on_bandits(replace(RIGHT, back=_last_pull_for_all)),
+        "Counts the last pull of each prompt G times; every pull adds its own step.",
     ),
     Mutant(
-        "sum for mean",
-        on_bandits(replace(RIGHT, weight=token_sum)),
-        "The mean over prompts and members was right; it is a sum now.",
+        "arms averaged",
+        on_bandits(replace(RIGHT, back=_chosen_arms_averaged)),
+        "Divides the sum of each arm by the number of its pulls; J divides by P G once.",
     ),
     Mutant(
-        "downhill",
-        on_bandits(replace(RIGHT, direction=-1.0)),
-        "The sign was right; it is turned over now.",
+        "divided by G twice",
+        on_bandits(replace(RIGHT, weight=lambda mask: mask / mask.sum() / mask.shape[1])),
+        "Divides by the group size once more; `step` is already divided by P G.",
     ),
-    Mutant(
-        "no baseline",
-        on_bandits(replace(RIGHT, advantage=raw_rewards)),
-        "The baseline was right; it is gone now.",
-    ),
+    *mistakes_on_bandits(on_bandits),
 )
