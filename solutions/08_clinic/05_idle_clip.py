@@ -1,21 +1,22 @@
-"""Model answer: the clip fraction is zero, whatever you do."""
+"""Model answer: compute the old probabilities once per batch."""
 
 import numpy as np
 
 
 def softmax(logits):
-    """Probabilities of each row."""
+    """Return the probabilities of each row."""
     exponentials = np.exp(logits - logits.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
 def draw(probs, uniforms):
-    """One token for each uniform number; probs has one axis more."""
+    """Sample one token for each uniform number. probs has one axis more than uniforms."""
+    # The last column is omitted: its sum is 1, which is larger than every number.
     return (np.cumsum(probs, -1)[..., :-1] <= uniforms[..., None]).sum(-1)
 
 
 def train(payoffs, uniforms, learning_rate=2.0, steps=4, clip=0.2):
-    """Several steps a batch, the ratio to the policy that drew it clipped."""
+    """Train with several steps per batch and a clipped ratio."""
     payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
     updates, prompts, group, arms = payoffs.shape
     logits = np.zeros((prompts, arms))
@@ -23,6 +24,7 @@ def train(payoffs, uniforms, learning_rate=2.0, steps=4, clip=0.2):
         chosen = draw(softmax(logits)[:, None, :], uniforms[u])
         rewards = np.take_along_axis(payoffs[u], chosen[..., None], -1)[..., 0]
         advantages = rewards - rewards.mean(-1, keepdims=True)
+        # The policy that sampled the batch stays the same in all its steps.
         old = np.log(np.take_along_axis(softmax(logits), chosen, -1))
         for _ in range(steps):
             probs = softmax(logits)
