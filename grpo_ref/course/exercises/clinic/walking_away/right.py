@@ -1,4 +1,4 @@
-"""Right answers to clinic/walking_away in other styles: most mend the program as it is given."""
+"""Right answers to clinic/walking_away in other styles: most repair the given program."""
 
 import math
 
