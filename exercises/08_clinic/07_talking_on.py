@@ -1,71 +1,87 @@
-"""It goes on talking after the end
+"""Late positions that move
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-A small language: its tokens are 0 to V - 1, and token 0 ends a completion. Completions of different
-lengths lie in one rectangular array; what was drawn after the end is padding, which nobody said and
-which must not be trained. A mask has 1 on the tokens and 0 on the padding. The policy is a table
-with one row of logits for each position; the softmax of a row gives the probability of each token
-there. In the patient below the rows of late positions move although both completions of a batch
-have ended long before: by 0.4 in one update, where they should stay at 0. It learns what it shall
-all the same, which is why nobody noticed.
+Token 0 ends a completion. Everything sampled after it is padding, which must not be trained. The
+policy is a table with one row of logits per position t; its softmax gives π(· | t).
+
+In the run below, one update moves the rows of late positions by 0.4, although both completions of
+its batch ended earlier. The reward rises nearly as in a healthy run, so the mistake is easy to
+miss.
+
+The picture is in 07_talking_on.svg.
 
 ## Your task
 
 Write `train(uniforms, vocabulary, learning_rate=8.0)`.
 
-Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it: one line is
-wrong, the rest is right. The program shall do the following. The table of logits, (T, V), is zeros
-at first. In each of the U updates
+One line of the given `train` is wrong. Find it and fix it. Any function that computes the right
+values is accepted. The logits, of shape (T, V), start at 0. Each update must do this:
 
-1. π is the softmax of each row. At every position t of each of the G completions a token is drawn:
-   the first one whose cumulative probability π(0 | t) + ... + π(token | t) is larger than its
-   number in `uniforms`
-2. the mask m is 1 up to and including the first token 0, and 0 after it; without a token 0 it is 1
-   everywhere
-3. the reward of a completion is 1 if the third token ends it, so that it says two words and stops;
-   otherwise it is 0
-4. its advantage A is the reward minus the mean reward of the batch, all G completions
-5. the logits take one step uphill, logits += learning_rate · ∂J/∂logits, with A held constant, on
+1. At every position of all G completions, sample the first token whose cumulative probability π(0 |
+   t) + ... + π(token | t) is larger than its number in `uniforms`.
+2. The mask m is 1 up to and including the first token 0, and 0 after it. Without a token 0, it is 1
+   everywhere.
+3. The reward is 1 if the third token is the first token 0, and otherwise 0.
+4. The advantage A is the reward minus the mean of all G rewards.
+5. With A constant: logits += learning_rate · ∂J/∂logits.
+
+The objective is
 
     J = Σ m A log π(token | t) / Σ m
 
-Both sums run over all positions of all completions of the batch. The gradient of log π(token | t)
-with respect to row t is the one-hot vector of the token minus π.
+Both sums run over all positions of all completions. The gradient of log π(token | t) in row t is
+one-hot(token) - π(· | t).
 
 | argument        | meaning                            | shape     | values          |
 | --------------- | ---------------------------------- | --------- | --------------- |
 | `uniforms`      | random numbers, one for each token | (U, G, T) | 0 to 0.999      |
 | `vocabulary`    | V, the number of tokens            | number    | integer, 2 to 4 |
-| `learning_rate` | length of a step                   | number    | 0.01 to 10      |
+| `learning_rate` | step size                          | number    | 0.01 to 10      |
 
 * U, G and T are at least 1.
+* Rounding never decides which token is sampled.
 
-(T, V) the logits after U updates.
-
-* If T is less than 3 every reward is 0, and nothing moves.
-* After 200 updates of 16 completions with V = 3 and T = 5 the program must say two words and stop
-  with a probability above 0.9.
+Return the logits after all updates, an array of shape (T, V).
 
 The tolerance of this exercise is 1e-8.
 
 ## Examples
 
+**Two lengths.** The completions are 1 1 0 and 0.
+
     >>> train([[[0.75, 0.75, 0.25, 0.25], [0.25, 0.75, 0.75, 0.75]]], 2, 1.0)
     [[-0.125, 0.125], [-0.0625, 0.0625], [0.0625, -0.0625], [0, 0]]
 
-Each token has probability 1/2. The completions are 1 1 0 and 0, so the rewards are 1 and 0, A = 1/2
-and -1/2, and each of the four tokens has weight 1/4. The first position gets (1/2 · [-1/2, 1/2] -
-1/2 · [1/2, -1/2]) / 4, the second 1/2 · [-1/2, 1/2] / 4, the third 1/2 · [1/2, -1/2] / 4. At the
-fourth both have ended.
+All probabilities are 1/2. The rewards are 1 and 0, so A is 1/2 and -1/2. Each of the four tokens
+has weight 1/4. The first position gets (1/2 · [-1/2, 1/2] - 1/2 · [1/2, -1/2]) / 4. The second gets
+1/2 · [-1/2, 1/2] / 4, the third 1/2 · [1/2, -1/2] / 4. At the fourth, both completions have ended.
+
+**A completion without an end.** The completions are 1 1 0 and 1 1 1 1. The learning rate is 8, the
+default.
+
+    >>> train([[[0.75, 0.75, 0.25, 0.75], [0.75, 0.75, 0.75, 0.75]]], 2)
+    [[0, 0], [0, 0], [0.571429, -0.571429], [0.285714, -0.285714]]
+
+The rewards are 1 and 0 again, but the batch has 3 + 4 = 7 tokens. At the first two positions the
+completions agree, and A and -A cancel. The third position gets 8/7 · (1/2 · [1/2, -1/2] - 1/2 ·
+[-1/2, 1/2]), the fourth 8/7 · (-1/2) · [-1/2, 1/2].
+
+**Corner cases.** If all rewards are equal, A is 0 up to rounding, and an exact 0 is accepted too.
+This is always so for T less than 3.
+
+**A long run.** In one test with V = 3 and T = 5, the program trains for 200 updates of 16
+completions. The policy must then end a completion as its third token with a probability above 0.9.
 
 ## When it is solved
 
-An issue of TRL (#6654) reports a fault of this kind in a released trainer.
+An issue of TRL (#6654) reports a mistake of this kind in a released trainer. The mean here is
+verl's `token-mean`.
 
 ## See also
 
 * Source: verl `token-mean`, for the mean over the tokens of the batch.
+* Step 9 of the derivation, aggregation, explains the formula.
 * The notebook 09_the_clinic.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade clinic/talking_on
@@ -75,18 +91,19 @@ import numpy as np
 
 
 def softmax(logits):
-    """Probabilities of each row."""
+    """Return the probabilities of each row."""
     exponentials = np.exp(logits - logits.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
 def draw(probs, uniforms):
-    """One token for each uniform number; probs has one axis more."""
+    """Sample one token for each uniform number. probs has one axis more than uniforms."""
+    # The last column is omitted: its sum is 1, which is larger than every number.
     return (np.cumsum(probs, -1)[..., :-1] <= uniforms[..., None]).sum(-1)
 
 
 def train(uniforms, vocabulary, learning_rate=8.0):
-    """One row of logits a position; a completion is right if it ends as its third token."""
+    """Train one row of logits per position; a completion is right if its third token is the end."""
     uniforms = np.asarray(uniforms, dtype=float)
     _, group, length = uniforms.shape
     logits = np.zeros((length, vocabulary))

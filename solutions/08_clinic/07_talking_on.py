@@ -1,21 +1,22 @@
-"""Model answer: it goes on talking after the end."""
+"""Model answer: give padding no weight."""
 
 import numpy as np
 
 
 def softmax(logits):
-    """Probabilities of each row."""
+    """Return the probabilities of each row."""
     exponentials = np.exp(logits - logits.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
 def draw(probs, uniforms):
-    """One token for each uniform number; probs has one axis more."""
+    """Sample one token for each uniform number. probs has one axis more than uniforms."""
+    # The last column is omitted: its sum is 1, which is larger than every number.
     return (np.cumsum(probs, -1)[..., :-1] <= uniforms[..., None]).sum(-1)
 
 
 def train(uniforms, vocabulary, learning_rate=8.0):
-    """One row of logits a position; a completion is right if it ends as its third token."""
+    """Train one row of logits per position; a completion is right if its third token is the end."""
     uniforms = np.asarray(uniforms, dtype=float)
     _, group, length = uniforms.shape
     logits = np.zeros((length, vocabulary))

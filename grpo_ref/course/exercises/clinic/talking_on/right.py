@@ -1,4 +1,4 @@
-"""Right answers to clinic/talking_on in other styles: some mend the program as it is given."""
+"""Right answers to clinic/talking_on in other styles: some repair the given program."""
 
 import math
 

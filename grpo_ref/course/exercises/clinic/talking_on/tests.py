@@ -16,20 +16,40 @@ from grpo_ref.course.author import (
     Unchanged,
     Whole,
 )
+from grpo_ref.course.exercises.bandits import without_ties
 from grpo_ref.learning.policies.table import policy_of
 
-SPEAKER = replace(RIGHT, walk=countdown)
+LANGUAGE = replace(RIGHT, walk=countdown)
 
 
 def _third_is_the_end(source, uniforms):
-    """Begin some completions with two large numbers, which sample words, and a small one, which samples the
-    end.
+    """Begin some completions with two large numbers, which sample other tokens, and a small one, which samples
+    the end.
     """
     chosen = source.flags((*uniforms.shape[:-1], 1))
     position = np.arange(uniforms.shape[-1])
     forced = np.where(position < 2, 0.9 + 0.09 * uniforms, np.where(position == 2, 0.1 * uniforms, uniforms))
     return np.where(chosen, forced, uniforms)
 
+
+def ends_third(tokens, mask):
+    """Return reward 1 for a completion whose third token is its first token 0."""
+    ended = (mask * (tokens == 0)).sum(-1) > 0
+    return ((mask.sum(-1) == 3) & ended).astype(float)
+
+
+def of(loop, reward=ends_third):
+    """Return the exercise's function, made of this loop and this reward."""
+
+    def train(uniforms, vocabulary, learning_rate=8.0):
+        numbers = np.asarray(uniforms, dtype=float)[:, None]
+        start = np.zeros((numbers.shape[-1], vocabulary))
+        return loop(start, lambda update, tokens, mask: reward(tokens, mask), numbers, learning_rate)
+
+    return train
+
+
+reference = of(LANGUAGE)
 
 DOMAIN = Domain(
     {
@@ -42,67 +62,54 @@ DOMAIN = Domain(
             meaning="random numbers, one for each token",
         ),
         "vocabulary": Whole((2, 4), meaning="V, the number of tokens"),
-        "learning_rate": Scalar(8.0, (0.01, 10), usual=((0.1, 10),), at=(1,), meaning="length of a step"),
+        "learning_rate": Scalar(8.0, (0.01, 10), usual=((0.1, 10),), at=(1,), meaning="step size"),
     },
     sizes={"U": (1, 4), "G": (1, 6), "T": (1, 6)},
     large={"U": 12, "G": 40, "T": 20},
+    rules=(without_ties("Rounding never decides which token is sampled.", of, LANGUAGE),),
 )
 
 
-def _two_words(tokens, mask):
-    ended = (mask * (tokens == 0)).sum(-1) > 0
-    return ((mask.sum(-1) == 3) & ended).astype(float)
-
-
-def of(loop, reward=_two_words):
-    def train(uniforms, vocabulary, learning_rate=8.0):
-        numbers = np.asarray(uniforms, dtype=float)[:, None]
-        start = np.zeros((numbers.shape[-1], vocabulary))
-        return loop(start, lambda update, tokens, mask: reward(tokens, mask), numbers, learning_rate)
-
-    return train
-
-
-reference = of(SPEAKER)
-
-
-def _learns(f):
+def _learns(function):
     numbers = np.random.default_rng(0).random((200, 16, 5))
-    probs = policy_of(np.asarray(f(numbers, 3), dtype=float)).probs
+    probs = policy_of(np.asarray(function(numbers, 3), dtype=float)).probs
     chance = (1 - probs[0, 0]) * (1 - probs[1, 0]) * probs[2, 0]
-    return (
-        None
-        if chance > 0.9
-        else f"after 200 updates it should stop after two words with probability 0.9, it does with {chance:.2f}"
-    )
+    if chance > 0.9:
+        return None
+    return f"after 200 updates the third token should end a completion with probability 0.9, not {chance:.2f}"
 
 
-def _silence(f):
+def _leaves_padding_alone(function):
     right, wrong = [0.9, 0.9, 0.1, 0.9, 0.9], [0.1, 0.9, 0.9, 0.1, 0.1]
-    logits = np.asarray(f(np.array([[right, wrong]]), 2), dtype=float)
-    kept = np.abs(logits[3:]).max() == 0.0
-    return None if kept else "rows that are only reached after the end should stay as they were"
+    logits = np.asarray(function(np.array([[right, wrong]]), 2), dtype=float)
+    return None if np.abs(logits[3:]).max() == 0.0 else "rows of positions after the end should stay at 0"
 
 
 RTOL = 1e-8
 CHECKS = (
     Case(
-        "One update by hand",
+        "Two lengths",
         ([[[0.75, 0.75, 0.25, 0.25], [0.25, 0.75, 0.75, 0.75]]], 2, 1.0),
-        np.array([[-0.5, 0.5], [-0.25, 0.25], [0.25, -0.25], [0.0, 0.0]]) / 4,
-        why="Each token has probability 1/2. The completions are 1 1 0 and 0, so the rewards are 1 and 0,"
-        " A = 1/2 and -1/2, and each of the four tokens has weight 1/4. The first position gets"
-        " (1/2 · [-1/2, 1/2] - 1/2 · [1/2, -1/2]) / 4, the second 1/2 · [-1/2, 1/2] / 4, the third"
-        " 1/2 · [1/2, -1/2] / 4. At the fourth both have ended.",
+        np.array([[-1 / 8, 1 / 8], [-1 / 16, 1 / 16], [1 / 16, -1 / 16], [0.0, 0.0]]),
+        why="A is 1/2 for the completion 1 1 0 and -1/2 for the completion 0. Each of the four tokens has weight"
+        " 1/4.",
         shown=True,
     ),
     Case(
-        "A number on the edge",
-        ([[[0.75, 0.5, 0.25, 0.25], [0.25, 0.75, 0.75, 0.75]]], 2, 1.0),
-        np.array([[-0.5, 0.5], [-0.25, 0.25], [0.25, -0.25], [0.0, 0.0]]) / 4,
-        why="token 0 has a cumulative probability of 1/2, which is not larger than 1/2: token 1 is drawn",
+        "A completion without an end",
+        ([[[0.75, 0.75, 0.25, 0.75], [0.75, 0.75, 0.75, 0.75]]], 2),
+        np.array([[0.0, 0.0], [0.0, 0.0], [4 / 7, -4 / 7], [2 / 7, -2 / 7]]),
+        why="A is 1/2 for the completion 1 1 0 and -1/2 for the completion 1 1 1 1. Each of the seven tokens has"
+        " weight 1/7.",
+        shown=True,
     ),
-    Holds("Padding is not trained", _silence, why="both completions have ended by then"),
-    Holds("It learns when to stop", _learns, why="200 updates of 16 completions"),
+    Case(
+        "A number equal to a cumulative probability",
+        ([[[0.75, 0.5, 0.25, 0.25], [0.25, 0.75, 0.75, 0.75]]], 2, 1.0),
+        np.array([[-1 / 8, 1 / 8], [-1 / 16, 1 / 16], [1 / 16, -1 / 16], [0.0, 0.0]]),
+        why="Token 0 has the cumulative probability 0.5, which is not larger than 0.5, so token 1 is sampled.",
+    ),
+    Holds("Padding is not trained", _leaves_padding_alone, why="Both completions end by the third position."),
+    Holds("A long run learns when to end", _learns, why="200 updates of 16 completions"),
     Unchanged((np.full((2, 2, 4), 0.3), 2)),
 )

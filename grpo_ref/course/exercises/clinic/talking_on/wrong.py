@@ -2,16 +2,25 @@
 
 from dataclasses import replace
 
-from grpo_ref.advantages import raw_rewards
-from grpo_ref.aggregation import token_sum
+import numpy as np
+
 from grpo_ref.check.mistakes import stages
 from grpo_ref.check.mistakes.kernels import padded_mean
-from grpo_ref.check.mistakes.toy_loop import countdown
+from grpo_ref.check.mistakes.toy_loop import countdown, normalized
 from grpo_ref.course.author import Mutant, as_given
-from grpo_ref.course.exercises.clinic.talking_on.tests import SPEAKER, of
+from grpo_ref.course.exercises.bandits import mistakes_of_a_loop
+from grpo_ref.course.exercises.clinic.talking_on.tests import LANGUAGE, ends_third, of
 
 
-def _walk_without(mask_of):
+def _mask_of(tokens):
+    """Return the mask of the tokens, which includes the end."""
+    ends = tokens == 0
+    return (np.cumsum(ends, -1) - ends == 0).astype(float)
+
+
+def _walk_with(mask_of):
+    """Return the sampling stage with another mask, a function of (tokens, mask)."""
+
     def walk(probs, uniforms):
         states, tokens, mask = countdown(probs, uniforms)
         return states, tokens, mask_of(tokens, mask)
@@ -21,46 +30,56 @@ def _walk_without(mask_of):
 
 WRONG = (
     as_given(
-        of(replace(SPEAKER, weight=stages.everywhere)),
-        "The padding is still trained: every position has the same weight.",
+        of(replace(LANGUAGE, weight=stages.everywhere)),
+        "Gives every position the same weight, as the given program does, so padding is trained too.",
     ),
     Mutant(
         "padding in the denominator",
-        of(replace(SPEAKER, weight=padded_mean)),
-        "The padding is out of the sum, but still in the number of tokens.",
+        of(replace(LANGUAGE, weight=padded_mean)),
+        "Divides by the number of all positions, so padding counts as tokens; J divides by Σ m.",
     ),
     Mutant(
-        "the end left out",
+        "padding in the numerator",
+        of(replace(LANGUAGE, weight=lambda mask: (mask * 0.0 + 1.0) / mask.sum())),
+        "Divides by the number of tokens but trains the padding too; the weight of padding is 0.",
+    ),
+    Mutant(
+        "the end is not a token",
         of(
-            replace(SPEAKER, walk=_walk_without(lambda t, m: m * (t != 0))),
-            lambda t, m: (m.sum(-1) == 2).astype(float),
+            replace(LANGUAGE, walk=_walk_with(lambda tokens, mask: mask * (tokens != 0))),
+            lambda tokens, mask: ends_third(tokens, _mask_of(tokens)),
         ),
-        "The end itself is left out now; ending is a choice that has to be learned.",
+        "Gives token 0 at the end the weight 0; ending is a choice that is trained.",
     ),
     Mutant(
         "mean of means",
-        of(replace(SPEAKER, weight=lambda m: m / m.sum(-1, keepdims=True) / m.shape[-2])),
-        "Every token counts the same; this divides by each completion's own length.",
+        of(replace(LANGUAGE, weight=lambda mask: mask / mask.sum(-1, keepdims=True) / mask.shape[-2])),
+        "Divides by the length of each completion and by G; J divides by the number of all tokens.",
     ),
     Mutant(
-        "sum for mean",
-        of(replace(SPEAKER, weight=token_sum)),
-        "The division by the number of tokens was right; it is gone now.",
+        "divided by G",
+        of(replace(LANGUAGE, weight=lambda mask: mask / mask.shape[-2])),
+        "Divides by the number of completions; J divides by the number of all tokens.",
     ),
     Mutant(
-        "no baseline",
-        of(replace(SPEAKER, advantage=raw_rewards)),
-        "The baseline was right; it is gone now.",
-    ),
-    Mutant("downhill", of(replace(SPEAKER, direction=-1.0)), "The sign was right; it is turned over now."),
-    Mutant(
-        "visits lost",
-        of(replace(SPEAKER, back=stages.repeats_lost)),
-        "np.add.at was right: a repeated entry is written once now.",
+        "repeated tokens lost",
+        of(replace(LANGUAGE, back=stages.repeats_lost)),
+        "Counts a token that several completions sampled at one position only once; `np.add.at` adds every time.",
     ),
     Mutant(
-        "two words, ended or not",
-        of(SPEAKER, lambda t, m: (m.sum(-1) >= 3).astype(float)),
-        "Only a completion that ends as its third token is right.",
+        "any third token",
+        of(LANGUAGE, lambda tokens, mask: (mask.sum(-1) >= 3).astype(float)),
+        "Rewards every completion with three or more tokens; the third token must be the first token 0.",
     ),
+    Mutant(
+        "third token without an end",
+        of(LANGUAGE, lambda tokens, mask: (mask.sum(-1) == 3).astype(float)),
+        "Rewards a completion of three tokens without an end; its third token must be 0.",
+    ),
+    Mutant(
+        "divided by the standard deviation",
+        of(replace(LANGUAGE, advantage=normalized)),
+        "Divides the advantages by the standard deviation of the rewards; A is only the difference.",
+    ),
+    *mistakes_of_a_loop(of, LANGUAGE, 8.0),
 )
