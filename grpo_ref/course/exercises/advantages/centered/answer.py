@@ -1,10 +1,10 @@
-"""Model answer: only take the mean off."""
+"""Model answer: subtract the mean of the group."""
 
 import numpy as np
 
 
 def centered_advantages(rewards):
-    """How much better than the mean of its group was each completion?"""
+    """Return how much better each completion is than its group."""
     # solution
     rewards = np.asarray(rewards, dtype=float)
     return rewards - rewards.mean(-1, keepdims=True)

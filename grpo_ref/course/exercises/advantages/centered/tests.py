@@ -6,7 +6,11 @@ from grpo_ref.advantages import group_centered
 from grpo_ref.course.author import GROUPS, Case, Domain, Holds, Real, Unchanged
 
 DOMAIN = Domain(
-    {"rewards": Real("P G", (-1e4, 1e4), rows=GROUPS, meaning="one row per prompt, a group in each")},
+    {
+        "rewards": Real(
+            "P G", (-1e4, 1e4), rows=GROUPS, meaning="reward of each completion, one row per prompt"
+        )
+    },
     sizes={"P": (1, 3), "G": (1, 5)},
     large={"P": 40, "G": 40},
 )
@@ -16,28 +20,46 @@ def reference(rewards):
     return group_centered(np.asarray(rewards, dtype=float))
 
 
-def _scale(f):
+def keeps_the_scale(answer):
     rewards = np.array([[0.0, 1.0, 1.0], [2.0, 0.0, 0.5]])
-    kept = np.allclose(np.asarray(f(3.0 * rewards)), 3.0 * np.asarray(f(rewards)), atol=1e-9)
+    kept = np.allclose(np.asarray(answer(3.0 * rewards)), 3.0 * np.asarray(answer(rewards)), atol=1e-9)
     return None if kept else "three times the rewards should give three times the advantages"
 
 
 CHECKS = (
     Case(
-        "One of four is right",
-        ([[1, 0, 0, 0]],),
-        np.array([[0.75, -0.25, -0.25, -0.25]]),
-        why="The mean is 1/4: 1 - 1/4, and three times 0 - 1/4.",
+        "Two prompts",
+        ([[1, 0, 0, 0], [1, 1, 0, 0]],),
+        np.array([[0.75, -0.25, -0.25, -0.25], [0.5, 0.5, -0.5, -0.5]]),
+        why="The means of the two groups are 1/4 and 1/2.",
         shown=True,
     ),
-    Case("Groups do not mix", ([[0, 2], [5, 5]],), np.array([[-1.0, 1.0], [0, 0]]), why="means 1 and 5"),
-    Case("A group of one", ([[3.0]],), np.zeros((1, 1)), why="it is its own mean"),
     Case(
-        "A lonely winner",
-        ([[0, 0, 3]],),
-        np.array([[-1.0, -1.0, 2.0]]),
-        why="the mean is 1, the median 0",
+        "Every reward counts in the mean",
+        ([[0, 0, 3], [7, 7, 4]],),
+        np.array([[-1.0, -1.0, 2.0], [1.0, 1.0, -2.0]]),
+        why="The means are (0 + 0 + 3) / 3 = 1 and (7 + 7 + 4) / 3 = 6.",
+        shown=True,
     ),
-    Holds("The scale is kept", _scale, why="nothing is divided by"),
+    Case(
+        "No difference, no advantage",
+        ([[3], [8]],),
+        np.zeros((2, 1)),
+        why="A single completion is its own mean.",
+        shown=True,
+    ),
+    Case(
+        "Negative rewards",
+        ([[-1, -3], [-2.5, 0.5]],),
+        np.array([[1.0, -1.0], [-1.5, 1.5]]),
+        why="The means are -2 and -1.",
+    ),
+    Case(
+        "One success among 300",
+        ([[1.0] + [0.0] * 299],),
+        np.array([[299.0] + [-1.0] * 299]) / 300.0,
+        why="The mean is 1/300.",
+    ),
+    Holds("The scale is kept", keeps_the_scale, why="Nothing divides the differences."),
     Unchanged((np.array([[0.0, 1.0], [2.0, 4.0]]),)),
 )

@@ -1,10 +1,10 @@
-"""Model answer: what did the others get?"""
+"""Model answer: compare each completion with the others of its group."""
 
 import numpy as np
 
 
 def leave_one_out(rewards):
-    """Each reward minus the mean of the other rewards of its group."""
+    """Return each reward minus the mean of the other rewards of its group."""
     # solution
     rewards = np.asarray(rewards, dtype=float)
     others = rewards.shape[-1] - 1
