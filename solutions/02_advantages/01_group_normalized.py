@@ -1,10 +1,10 @@
-"""Model answer: score each completion against its own group."""
+"""Model answer: compare each completion with its group."""
 
 import numpy as np
 
 
 def group_advantages(rewards, eps=1e-4):
-    """How much better than its siblings was each completion?"""
+    """Return the normalized advantage of each completion."""
     rewards = np.asarray(rewards, dtype=float)
     mean = rewards.mean(-1, keepdims=True)
     std = rewards.std(-1, keepdims=True)

@@ -7,62 +7,118 @@ from grpo_ref.course.author import Mutant
 from grpo_ref.course.exercises.advantages.group_normalized.tests import reference
 
 
-def _mutant(mean, std, place):
-    def wrong(rewards, eps=1e-4):
-        r = np.asarray(rewards, dtype=float)
-        return (r - mean(r)) / place(std(r), eps)
-
-    return wrong
-
-
-def _mean(r):
+def mean_of_the_group(r):
     return r.mean(-1, keepdims=True)
 
 
-def _std(r):
+def std_of_the_group(r):
     return r.std(-1, keepdims=True)
 
 
-def _add(std, eps):
-    return std + eps
+def sample_std(r):
+    """Return what NumPy does with `ddof=1`."""
+    return r.std(-1, ddof=1, keepdims=True) if r.shape[-1] > 1 else np.full_like(r, np.nan)
+
+
+def normalized(mean=mean_of_the_group, std=std_of_the_group, divisor=np.add):
+    """Return an answer with another mean, another standard deviation, or another divisor made of std and eps."""
+
+    def answer(rewards, eps=1e-4):
+        r = np.asarray(rewards, dtype=float)
+        return (r - mean(r)) / divisor(std(r), eps)
+
+    return answer
 
 
 WRONG = (
     Mutant(
         "sample standard deviation",
         lambda r, eps=1e-4: group_normalized(np.asarray(r, dtype=float), ddof=1, eps=eps),
-        "This looks like the sample standard deviation, ddof=1; here the divisor is G.",
+        "Divides the sum of squares by G - 1; the population standard deviation divides by G.",
+    ),
+    Mutant(
+        "sample standard deviation, NaN for one",
+        normalized(std=sample_std),
+        "Divides the sum of squares by G - 1 (`ddof=1`), which gives NaN for a group of one; divide by G.",
     ),
     Mutant(
         "whole batch as one group",
-        _mutant(np.mean, np.std, _add),
-        "Mean and std are taken over the whole batch; every prompt has its own.",
+        normalized(np.mean, np.std),
+        "Computes mean and standard deviation over the whole batch; each prompt has its own.",
     ),
-    Mutant("std of the batch", _mutant(_mean, np.std, _add), "The std is that of the whole batch."),
-    Mutant("mean of the batch", _mutant(np.mean, _std, _add), "The mean is that of the whole batch."),
+    Mutant(
+        "std of the batch",
+        normalized(std=np.std),
+        "Divides by the standard deviation of the whole batch; each prompt has its own.",
+    ),
+    Mutant(
+        "mean of the batch",
+        normalized(mean=np.mean),
+        "Subtracts the mean of the whole batch; each prompt has its own.",
+    ),
     Mutant(
         "over the prompts",
-        _mutant(lambda r: r.mean(0, keepdims=True), lambda r: r.std(0, keepdims=True), _add),
-        "Mean and std run over the prompts; they belong to the completions of one prompt.",
+        normalized(lambda r: r.mean(0), lambda r: r.std(0)),
+        "Computes mean and standard deviation over the prompts (axis 0); they run over one prompt's completions.",
     ),
-    Mutant("eps left out", _mutant(_mean, _std, lambda s, e: s), "eps is not used: equal rewards give 0/0."),
+    Mutant(
+        "no keepdims",
+        normalized(lambda r: r.mean(-1), lambda r: r.std(-1)),
+        "Uses the mean and std of group k for completion k of every group: shape (P,) lines up with the columns.",
+    ),
+    Mutant(
+        "eps omitted",
+        normalized(divisor=lambda std, eps: std),
+        "Ignores `eps`: equal rewards give 0/0.",
+    ),
     Mutant(
         "eps under the root",
-        _mutant(_mean, _std, lambda s, e: np.sqrt(s**2 + e)),
-        "eps is added to the variance; it belongs to the standard deviation.",
+        normalized(divisor=lambda std, eps: np.sqrt(std**2 + eps)),
+        "Adds `eps` to the variance, under the root; it is added to the standard deviation.",
     ),
-    Mutant("larger of std and eps", _mutant(_mean, _std, np.maximum), "eps is added, not used as a floor."),
-    Mutant("eps fixed", lambda r, eps=1e-4: reference(r), "The argument eps is not used."),
-    Mutant("variance for std", _mutant(_mean, lambda r: _std(r) ** 2, _add), "It divides by the variance."),
+    Mutant(
+        "larger of std and eps",
+        normalized(divisor=np.maximum),
+        "Divides by the larger of std and `eps`; the divisor is their sum.",
+    ),
+    Mutant(
+        "eps fixed",
+        lambda r, eps=1e-4: reference(r),
+        "Uses 1e-4 whatever `eps` is.",
+    ),
+    Mutant(
+        "default 1e-8",
+        lambda r, eps=1e-8: reference(r, eps),
+        "Uses 1e-8 if `eps` is omitted; the default is 1e-4.",
+    ),
+    Mutant(
+        "default 1e-6",
+        lambda r, eps=1e-6: reference(r, eps),
+        "Uses 1e-6 if `eps` is omitted; the default is 1e-4.",
+    ),
+    Mutant(
+        "variance for std",
+        normalized(std=lambda r: r.var(-1, keepdims=True)),
+        "Divides by the variance plus `eps`; the divisor is the standard deviation plus `eps`.",
+    ),
     Mutant(
         "not divided",
-        lambda r, eps=1e-4: np.asarray(r) - _mean(np.asarray(r)),
-        "It only centres the rewards.",
+        normalized(divisor=lambda std, eps: 1.0),
+        "Subtracts the mean, but does not divide by the standard deviation.",
     ),
     Mutant(
         "median for mean",
-        _mutant(lambda r: np.median(r, -1, keepdims=True), _std, _add),
-        "It is the mean that is taken off.",
+        normalized(mean=lambda r: np.median(r, -1, keepdims=True)),
+        "Subtracts the median of the group instead of the mean.",
     ),
-    Mutant("not centered", _mutant(lambda r: 0.0, _std, _add), "The mean is not taken off."),
+    Mutant(
+        "not centered",
+        normalized(mean=lambda r: 0.0),
+        "Divides by the standard deviation, but does not subtract the mean.",
+    ),
+    Mutant(
+        "sign reversed",
+        lambda r, eps=1e-4: -reference(r, eps),
+        "Subtracts the reward from the mean, so that every sign is reversed.",
+    ),
 )
