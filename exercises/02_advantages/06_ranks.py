@@ -1,56 +1,73 @@
-"""Ranks instead of rewards
+"""Rank-based advantages
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-The policy, the language model in training, answers a prompt G times; these answers (completions)
-form a group, and each gets a reward. Where the reward comes from a model of people's taste, the
-order of the answers may be right while the numbers mean little: is the step from 0.1 to 0.2 the
-same as that from 30 to 31? GOPO keeps the order alone. The best of a group gets the advantage 2,
-the worst -2, and the others lie evenly in between, whatever the rewards are.
+The policy, the language model in training, answers each prompt G times. The G answers (completions)
+form a group, and each completion gets a reward. If a model of human preferences computes the
+reward, its order may be right while its numbers mean little: is the step from 0.1 to 0.2 as large
+as the step from 30 to 31?
+
+GOPO uses only the order. The best completion of a group has the advantage 2 and the worst has -2.
+The others are evenly spaced in between.
 
 ## Your task
 
 Write `rank_advantages(rewards)`.
 
-Write `rank_advantages(rewards)`:
+Return one advantage per completion:
 
     Aᵢ = 2 - 4 (rankᵢ - 1) / (G - 1)
 
-The best completion of a group of G has rank 1, the worst rank G. Equal rewards share the mean of
-the ranks that they take up together: two at the top, on the places 1 and 2, have rank 1.5 each.
-Rewards are compared exactly; a difference of 1e-12 makes one better.
+rankᵢ is the rank of completion i among the G completions of **its prompt**: 1 is the best (the
+highest reward) and G the worst. Completions with equal rewards share the mean of their ranks: two
+completions at ranks 1 and 2 have rank 1.5 each. Compare rewards exactly: a difference of 1e-12 is a
+difference. A group of one completion gets 0.
 
-| argument  | meaning                             | shape  | values      |
-| --------- | ----------------------------------- | ------ | ----------- |
-| `rewards` | one row per prompt, a group in each | (P, G) | −1e4 to 1e4 |
+| argument  | meaning                                       | shape  | values      |
+| --------- | --------------------------------------------- | ------ | ----------- |
+| `rewards` | reward of each completion, one row per prompt | (P, G) | −1e4 to 1e4 |
 
 * P and G are at least 1.
 
-(P, G) advantages between -2 and 2; each row sums to zero.
-
-* A group of one completion gets 0, and so does a group in which all rewards are equal.
+Return an array of shape (P, G). Up to rounding, each row sums to 0.
 
 ## Examples
 
-    >>> rank_advantages([[0.1, 30.0, 0.2]])
-    [[-2, 2, 0]]
+**Two groups without ties.**
 
-30 is the best, rank 1: 2 - 0 = 2. Then 0.2, rank 2: 2 - 4/2 = 0. Then 0.1, rank 3: 2 - 8/2 = -2.
+    >>> rank_advantages([[0.1, 30.0, 0.2], [7, 8, 9]])
+    [[-2, 2, 0], [-2, 0, 2]]
+
+The ranks are 3, 1, 2 in the first row and 3, 2, 1 in the second. Rank 1 gives 2, rank 2 gives 2 - 4
+· 1/2 = 0, and rank 3 gives 2 - 4 · 2/2 = -2. The reward 30 counts no more than the reward 9.
+
+**A tie for the best.**
 
     >>> rank_advantages([[5, 1, 5, 0]])
     [[1.33333, -0.666667, 1.33333, -2]]
 
-The two best share the ranks 1 and 2: 2 - 4 · 0.5/3 = 4/3. Ranks 3 and 4 give 2 - 8/3 and 2 - 12/3.
+The two rewards of 5 share the ranks 1 and 2: 2 - 4 · 0.5/3 = 1.33333. Rank 3 gives 2 - 4 · 2/3 =
+-0.666667, and rank 4 gives 2 - 4 · 3/3 = -2.
+
+**One success, and no difference at all.**
+
+    >>> rank_advantages([[1, 0, 0, 0], [0.1, 0.1, 0.1, 0.1]])
+    [[2, -0.666667, -0.666667, -0.666667], [0, 0, 0, 0]]
+
+In the first row, three completions share the ranks 2, 3 and 4, so each has rank 3. In the second
+row, each completion has rank 2.5: 2 - 4 · 1.5/3 = 0.
 
 ## When it is solved
 
-The abstract does not say how ties are ranked; the mean rank keeps the sum of a group at 0. No
-trainer has it built in.
+The abstract of the paper does not say how ties are ranked. The mean rank keeps the sum of each
+group at 0. The authors' code implements GOPO; none of the trainers compared in this project does.
+
+Next: `advantages/process` gives each token its own advantage.
 
 ## See also
 
-* Source: GOPO, abstract (arXiv:2602.03876).
-* `grpo_ref.ranked` is the same function in this package. Look at it when you are done.
+* Source: Choi et al. 2026, GOPO (arXiv:2602.03876).
+* `grpo_ref.advantages.ranked` is the same function in this package. Look at it when you are done.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/ranks
@@ -60,5 +77,5 @@ import numpy as np
 
 
 def rank_advantages(rewards):
-    """Advantages from 2 for the best of a group down to -2 for the worst."""
+    """Return advantages from 2 for the best of a group down to -2 for the worst."""
     raise NotImplementedError("advantages/ranks")

@@ -1,10 +1,10 @@
-"""Model answer: ranks instead of rewards."""
+"""Model answer: count the better and the worse completions of the group."""
 
 import numpy as np
 
 
 def rank_advantages(rewards):
-    """Advantages from 2 for the best of a group down to -2 for the worst."""
+    """Return advantages from 2 for the best of a group down to -2 for the worst."""
     rewards = np.asarray(rewards, dtype=float)
     ours, others = rewards[:, :, None], rewards[:, None, :]
     lead = (ours > others).sum(-1) - (ours < others).sum(-1)

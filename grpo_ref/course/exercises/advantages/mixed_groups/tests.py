@@ -8,7 +8,10 @@ from grpo_ref.course.author import GROUPS, HAIRS_APART, Case, Domain, Real, Unch
 DOMAIN = Domain(
     {
         "rewards": Real(
-            "P G", (-1e4, 1e4), rows=(*GROUPS, HAIRS_APART), meaning="one row per prompt, a group in each"
+            "P G",
+            (-1e4, 1e4),
+            rows=(*GROUPS, HAIRS_APART),
+            meaning="reward of each completion, one row per prompt",
         )
     },
     sizes={"P": (1, 3), "G": (1, 5)},
@@ -25,28 +28,40 @@ CHECKS = (
         "Mixed, all right, all wrong",
         ([[1, 0], [1, 1], [0, 0]],),
         np.array([True, False, False]),
-        why="The rewards of the first group differ; the second is all right and the third all wrong.",
+        why="The rewards of the first group differ; the second group is all right and the third all wrong.",
         shown=True,
     ),
     Case(
-        "Equal rewards that are not round",
-        (np.full((1, 3), 0.1),),
-        np.array([False]),
-        why="0.1 three times is no contrast",
+        "Partial credit",
+        ([[0.5, 0.25, 0.5], [0.1, 0.1, 0.1]],),
+        np.array([True, False]),
+        why="0.25 differs from 0.5. The rewards of the second group are equal.",
+        shown=True,
     ),
-    Case("A group of one", ([[1.0]],), np.array([False]), why="nothing to differ from"),
-    Case("Partial credit", ([[0.5, 0.5, 0.25]],), np.array([True]), why="any difference counts"),
+    Case(
+        "Groups of one",
+        ([[2], [0]],),
+        np.array([False, False]),
+        why="A single completion has no other completion from which it could differ.",
+        shown=True,
+    ),
     Case(
         "Differences that cancel",
         ([[-1.0, 1.0], [2.0, 0.0]],),
         np.array([True, True]),
-        why="the mean does not matter",
+        why="The rewards differ, whatever their sum and mean are.",
     ),
     Case(
         "The smallest differences",
-        (np.array([[0.1, np.nextafter(0.1, 1.0)], [0.0, 1e-20], [1e-20, 1e-20]]),),
+        (np.array([[0.1, np.nextafter(0.1, 1.0)], [0.0, 1e-15], [1e-15, 1e-15]]),),
         np.array([True, True, False]),
-        why="rewards are compared exactly",
+        why="Rewards are compared exactly.",
+    ),
+    Case(
+        "The last of 300",
+        (np.array([[0.5] * 299 + [0.0], [0.5] * 300]),),
+        np.array([True, False]),
+        why="The last reward of the first group differs from the others.",
     ),
     Unchanged((np.array([[1.0, 0.0]]),)),
 )

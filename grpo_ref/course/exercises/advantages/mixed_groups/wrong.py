@@ -5,46 +5,81 @@ import numpy as np
 from grpo_ref.course.author import Mutant
 from grpo_ref.course.exercises.advantages.mixed_groups.tests import reference
 
+
+def on_floats(formula):
+    """Return an answer that applies a formula to the rewards as an array of floats."""
+    return lambda rewards: formula(np.asarray(rewards, dtype=float))
+
+
 WRONG = (
     Mutant(
         "some are right",
-        lambda r: (np.asarray(r) > 0).any(-1),
-        "Groups that are all right are kept here; they teach nothing either.",
+        on_floats(lambda r: (r > 0).any(-1)),
+        "Returns True for every group with a positive reward, even if all its rewards are equal.",
     ),
     Mutant(
         "not all right",
-        lambda r: ~(np.asarray(r) == 1).all(-1),
-        "Groups that are all wrong are kept here; they teach nothing either.",
+        on_floats(lambda r: ~(r == 1).all(-1)),
+        "Returns True unless all rewards are 1, so also for groups that are all wrong.",
     ),
     Mutant(
         "mean between 0 and 1",
-        lambda r: (np.mean(r, -1) > 0) & (np.mean(r, -1) < 1),
-        "This holds for rewards of 0 and 1 only: equal partial credit is no contrast.",
+        on_floats(lambda r: (r.mean(-1) > 0) & (r.mean(-1) < 1)),
+        "Tests whether the mean lies between 0 and 1, which works only for rewards of 0 and 1.",
     ),
     Mutant(
         "std above 0",
-        lambda r: np.std(np.asarray(r, float), -1) > 0,
-        "The std of equal numbers can be off by a rounding.",
+        on_floats(lambda r: r.std(-1) > 0),
+        "Tests whether the standard deviation is above 0; rounding can make it positive for equal rewards.",
     ),
-    Mutant("inverted", lambda r: ~reference(r), "This marks the groups to drop."),
+    Mutant(
+        "std above 1e-8",
+        on_floats(lambda r: r.std(-1) > 1e-8),
+        "Tests whether the standard deviation is above 1e-8, so smaller differences do not count.",
+    ),
+    Mutant(
+        "allclose",
+        on_floats(lambda r: ~np.isclose(r, r[:, :1]).all(-1)),
+        "Treats nearly equal rewards as equal, as `np.allclose` and `np.isclose` do; compare exactly.",
+    ),
+    Mutant(
+        "single precision",
+        lambda r: reference(np.asarray(r, dtype=np.float32)),
+        "Compares the rewards in single precision, which loses small differences.",
+    ),
+    Mutant(
+        "reversed",
+        lambda r: ~reference(r),
+        "Returns True for the groups whose rewards are all equal; every answer is reversed.",
+    ),
     Mutant(
         "over the prompts",
-        lambda r: np.resize(np.max(r, 0) != np.min(r, 0), len(np.asarray(r))),
-        "The completions of a prompt are in one row.",
+        on_floats(lambda r: r.max(0) != r.min(0)),
+        "Compares the prompts with each other (axis 0); the completions of one prompt are in one row.",
     ),
     Mutant(
-        "one answer for all",
-        lambda r: np.full(len(np.asarray(r)), np.max(r) != np.min(r)),
-        "Each group is judged by itself.",
+        "whole batch",
+        on_floats(lambda r: r.max() != r.min()),
+        "Compares all rewards of the batch and returns one value; every group needs its own.",
     ),
     Mutant(
         "numbers for truth values",
         lambda r: reference(r).astype(float),
-        "Truth values are asked for: dtype bool.",
+        "Returns the numbers 1 and 0; truth values are required.",
     ),
     Mutant(
-        "neighbours compared",
-        lambda r: (np.asarray(r)[..., :1] != np.asarray(r)[..., -1:]).any(-1),
-        "Only the first and the last completion are compared.",
+        "first and last",
+        on_floats(lambda r: r[:, 0] != r[:, -1]),
+        "Compares only the first and the last completion of each group.",
+    ),
+    Mutant(
+        "all different from the first",
+        on_floats(lambda r: (r[:, 1:] != r[:, :1]).all(-1) & (r.shape[-1] > 1)),
+        "Returns True only if every other reward differs from the first one; one difference is enough.",
+    ),
+    Mutant(
+        "groups of one",
+        on_floats(lambda r: (r.max(-1) != r.min(-1)) | (r.shape[-1] == 1)),
+        "Returns True for groups of one; they get False.",
     ),
 )
