@@ -1,67 +1,80 @@
-"""Several rewards, none of which drowns the others
+"""GDPO's advantage from several rewards
 
 Medium, 2 points. GRADING.md says how answers are graded.
 
-The policy, the language model in training, answers each prompt G times; these answers (completions)
-form the prompt's group. Often they are judged by several criteria: is the answer right, is its
-format, is it short? If the rewards are added up first and compared within the group afterwards, the
-criterion with the widest spread decides nearly alone: beside a length that varies by hundreds,
-right or wrong is a matter of 1. GDPO turns each criterion into an advantage of its own first, each
-in units of its own spread, and adds these up.
+The policy, the language model in training, answers each prompt G times. The G answers (completions)
+form a group. Often, several criteria judge each completion: is the answer right, is its format
+valid, is it short?
+
+If you add the rewards first and compare the sums within the group, the criterion with the largest
+spread decides nearly alone. Beside a length that varies by hundreds, right or wrong makes a
+difference of 1. GDPO first computes an advantage for each criterion, in units of the spread of this
+criterion, and then adds these advantages.
 
 ## Your task
 
-Write `gdpo_advantages(components, weights, eps=0.0001)`.
+Write `gdpo_advantages(components, weights, eps=1e-4)`.
 
-Write `gdpo_advantages(components, weights, eps=1e-4)`. rᵢₖ is the reward of completion i by
-criterion k, and wₖ the weight of the criterion. There are three steps:
+Compute one advantage per completion in three steps:
 
     Aᵢₖ = (rᵢₖ - meanₖ) / (stdₖ + eps)
     aᵢ  = Σₖ wₖ Aᵢₖ
     Aᵢ  = (aᵢ - mean(a)) / (std(a) + eps)
 
-In the first step mean and standard deviation run over the G completions of one prompt, for each
-criterion by itself; in the last one over all P times G completions of the batch. Every standard
-deviation is that of a population: it divides the sum of squares by the number of members, not by
-one less. eps is added to every standard deviation.
+rᵢₖ is the reward of completion i by criterion k, and wₖ is the weight of this criterion. It may be
+negative, for a penalty. In the first step, meanₖ and stdₖ run over the G completions of **one
+prompt**. In the last step, mean and std run over all P · G completions of the **batch**, which has
+P prompts. Each std is a population standard deviation: it divides the sum of squares by the number
+of values.
 
-* `components`: the rewards of the G completions of each prompt by K criteria; (P, G, K); −10 to 10.
-* `weights`: w, one for each criterion; (K,); −5 to 5.
-* `eps`: added to every standard deviation; number; 1e-4 to 1.
+| argument     | meaning                                     | shape     | values    |
+| ------------ | ------------------------------------------- | --------- | --------- |
+| `components` | reward of each completion by each criterion | (P, G, K) | −10 to 10 |
+| `weights`    | w, weight of each criterion                 | (K,)      | −5 to 5   |
+| `eps`        | added to each standard deviation            | number    | 1e-4 to 1 |
 
 * P, G and K are at least 1.
-* If G is above 1 and some reward is no whole number, some criterion of a weight other than 0 sets a
-  group's completions apart.
+* In the tests, if G > 1 and some reward is not an integer, at least one group has different rewards
+  by a criterion whose weight is not 0.
 
-(P, G) advantages; over the whole batch they sum to zero.
-
-* A criterion on which a group agrees adds 0 there. If G is 1, every advantage is 0.
-* Weights may be negative, as for a penalty, or 0.
+Return an array of shape (P, G) with the values Aᵢ. Up to rounding, its sum is 0.
 
 ## Examples
+
+**Two criteria with different spreads.** The second criterion has the weight 0.5.
 
     >>> gdpo_advantages([[[1, 0], [0, 9]]], [1.0, 0.5], 0.5)
     [[0.0909091, -0.0909091]]
 
-The stds are 1/2 and 9/2. The first completion has 0.5 / 1 = 0.5 and -4.5 / 5 = -0.9, together 0.5 -
-0.5 · 0.9 = 0.05; the second has -0.05. Their std is 0.05: 0.05 / 0.55 = 1/11.
+The standard deviations are 0.5 and 4.5. First completion: 0.5 / 1 = 0.5 and -4.5 / 5 = -0.9, so a =
+0.5 - 0.5 · 0.9 = 0.05. The second has a = -0.05. Their standard deviation is 0.05, and 0.05 / (0.05
++ 0.5) = 0.0909091. If the rewards were added first, the second completion would be better: 4.5
+against 1.
 
-    >>> gdpo_advantages([[[1, 1], [0, 0]], [[1, 1], [1, 1]]], [1.0, 1.0], 0.5)
-    [[0.828427, -0.828427], [0, 0]]
+**Two groups and the default `eps`.** In the second group, both completions have the same rewards.
 
-In the first group each criterion gives ±0.5 / (0.5 + 0.5), together ±1; in the second all give 0.
-Over the batch 1, -1, 0 and 0 have the std 1/√2: 1 / (0.7071 + 0.5) = 0.8284.
+    >>> gdpo_advantages([[[1, 2], [0, 8]], [[1, 5], [1, 5]]], [1, 0.5])
+    [[1.41381, -1.41381], [0, 0]]
+
+First completion: 0.5 / 0.5001 - 0.5 · 3 / 3.0001 = 0.499817. So a has the values 0.499817,
+-0.499817, 0 and 0. Their standard deviation is 0.353424, and 0.499817 / 0.353524 = 1.41381.
+
+If G is 1, every advantage is 0. If all rewards of a group are equal by a criterion, this criterion
+adds 0 there, up to rounding.
 
 ## When it is solved
 
-TRL divides by one less than the number of members (ddof 1) in both steps. verl takes the last step
-over tokens instead of completions, so that long ones count more.
+TRL calls this `multi_objective_aggregation="normalize_then_sum"`. In both normalizations, TRL
+divides by the number of values minus 1. verl takes the last step over the tokens of the batch, so
+long completions count more.
+
+Next: `advantages/ranks` uses only the order of the rewards.
 
 ## See also
 
-* Source: GDPO (arXiv:2601.05242); TRL `multi_objective_aggregation="normalize_then_sum"`.
-* `grpo_ref.normalized_then_summed` is the same function in this package. Look at it when you are
-  done.
+* Source: GDPO (arXiv:2601.05242).
+* `grpo_ref.advantages.normalized_then_summed` is the same function in this package. Look at it when
+  you are done.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/gdpo
@@ -71,5 +84,5 @@ import numpy as np
 
 
 def gdpo_advantages(components, weights, eps=1e-4):
-    """Normalize each criterion in its group, sum with the weights, normalize over the batch."""
+    """Return one advantage per completion from the rewards of several criteria."""
     raise NotImplementedError("advantages/gdpo")
