@@ -1,10 +1,10 @@
-"""Model answer: a reward for every step."""
+"""Model answer: standardize the rewards of the steps, then add them from the right."""
 
 import numpy as np
 
 
 def process_advantages(step_rewards, step_ends, eps=1e-4):
-    """Standardize the steps of a group; each token gets the steps that end at it or later."""
+    """Return the advantage of each token from the rewards of the steps."""
     ends = np.asarray(step_ends) > 0
     rewards = np.where(ends, np.asarray(step_rewards, dtype=float), 0.0)
     count = np.maximum(ends.sum((1, 2), keepdims=True), 1)

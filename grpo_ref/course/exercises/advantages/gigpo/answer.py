@@ -4,7 +4,7 @@ import numpy as np
 
 
 def step_advantages(turn_rewards, states, mask, gamma=0.95):
-    """Compare the return of each turn with the returns of all turns that began in the same state."""
+    """Return the advantage of each turn among the turns that began in the same state."""
     # solution
     taken, states = np.asarray(mask) > 0, np.asarray(states)
     rewards = np.where(taken, np.asarray(turn_rewards, dtype=float), 0.0)

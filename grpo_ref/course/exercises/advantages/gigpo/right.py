@@ -1,4 +1,4 @@
-"""Right answers to advantages/gigpo in other styles, from which wrong ones are made."""
+"""Right answers to advantages/gigpo in other styles."""
 
 import math
 from collections import defaultdict
