@@ -25,6 +25,8 @@ from grpo_ref.plots.axes import label, legend_above, series
 from grpo_ref.plots.style import as_svg, figure_style, new_figure
 
 FOLDER = Path(__file__).parents[1] / "grpo_ref" / "course" / "exercises" / "clinic"
+COORDINATE = re.compile(rb'(?<=[ "ML,])(-?\d+\.\d)\d+')
+"""A number in a drawing, which needs one decimal. Numbers in texts follow a ">" and keep their digits."""
 WIDTH = 4.2
 """Width of a figure in inches; a phone shows it nearly in its size."""
 MEANS = np.array([[0.1, 0.5, 0.2, 0.3], [0.9, 0.4, 0.6, 0.5]])
@@ -249,7 +251,7 @@ def main(folder: Path, names: Sequence[str]) -> None:
     """Write the pictures into the folders of their exercises."""
     for name in names or PICTURES:
         with figure_style(), mpl.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):
-            svg = re.sub(rb"(\d\.\d)\d+", rb"\1", as_svg(PICTURES[name]()))
+            svg = COORDINATE.sub(rb"\1", as_svg(PICTURES[name]()))
         replace_file(folder / name / "picture.svg", lambda file, svg=svg: file.write(svg))
 
 

@@ -64,10 +64,10 @@ def read_statement(path: Path) -> Statement:
     Raises:
       ValueError: if the file has another form. The message names the file and the fault.
     """
-    found = FILE.fullmatch(path.read_text(encoding="utf-8"))
-    if found is None:
+    parts = FILE.fullmatch(path.read_text(encoding="utf-8"))
+    if parts is None:
         raise ValueError(f"{path}: expected key: value lines between two lines ---, a text, and ## Hints")
-    lines = [line.partition(": ") for line in found["head"].splitlines()]
+    lines = [line.partition(": ") for line in parts["head"].splitlines()]
     head = {key: value.strip() for key, _, value in lines}
     if missing := [key for key in REQUIRED if not head.get(key)]:
         raise ValueError(f"{path}: {missing[0]} is missing")
@@ -79,10 +79,10 @@ def read_statement(path: Path) -> Statement:
             f"{path}: expected one of {', '.join(DIFFICULTIES)} and points of at least 1,"
             f" got {head['difficulty']!r} and {head['points']!r}"
         )
-    hints = tuple(" ".join(hint.split()) for hint in HINT.findall(found["hints"]))
+    hints = tuple(" ".join(hint.split()) for hint in HINT.findall(parts["hints"]))
     if len(hints) != HINTS:
         raise ValueError(f"{path}: expected {HINTS} hints, got {len(hints)}")
-    if ("{picture}" in found["text"]) != bool(head.get("picture")):
+    if ("{picture}" in parts["text"]) != bool(head.get("picture")):
         raise ValueError(f"{path}: a line {{picture}} and the key picture, its description, belong together")
     return Statement(
         head["title"],
@@ -90,7 +90,7 @@ def read_statement(path: Path) -> Statement:
         head["difficulty"],
         points,
         head["source"],
-        found["text"].strip("\n"),
+        parts["text"].strip("\n"),
         hints,
         **{key: head.get(key, "") for key in OPTIONAL},
     )

@@ -44,10 +44,10 @@ def _axis(*axes: str) -> Rewrite:
     """Reduce along each of these axes instead."""
 
     def rewrite(node: ast.AST) -> Iterable[ast.AST]:
-        found = _reduction(node)
-        if found is None:
+        reduction = _reduction(node)
+        if reduction is None:
             return []
-        call, data = found.call, found.data
+        call, data = reduction.call, reduction.data
         keywords = [each for each in call.keywords if each.arg != "axis"]
         now = [ast.unparse(each) for each in call.args[len(data) :]]
         now += [ast.unparse(each.value) for each in call.keywords if each.arg == "axis"]
@@ -62,10 +62,10 @@ def _axis(*axes: str) -> Rewrite:
 
 def _keepdims(node: ast.AST) -> Iterable[ast.AST]:
     """Toggle `keepdims`."""
-    found = _reduction(node)
-    if found is None:
+    reduction = _reduction(node)
+    if reduction is None:
         return []
-    call = found.call
+    call = reduction.call
     kept = [each for each in call.keywords if each.arg != "keepdims"]
     if len(kept) < len(call.keywords):
         return [ast.Call(call.func, call.args, kept)]
@@ -77,11 +77,15 @@ def _statistic(old: str, new: str) -> Rewrite:
     """Replace one statistic by another with the same axis."""
 
     def rewrite(node: ast.AST) -> Iterable[ast.AST]:
-        found = _reduction(node)
-        if found is None or found.name != old:
+        reduction = _reduction(node)
+        if reduction is None or reduction.name != old:
             return []
-        others = found.call.args[len(found.data) :]
-        return [ast.Call(ast.Attribute(ast.Name("np"), new), [*found.operand, *others], found.call.keywords)]
+        others = reduction.call.args[len(reduction.data) :]
+        return [
+            ast.Call(
+                ast.Attribute(ast.Name("np"), new), [*reduction.operand, *others], reduction.call.keywords
+            )
+        ]
 
     return rewrite
 
@@ -90,10 +94,10 @@ def _divisor(ddof: int) -> Rewrite:
     """Set the ddof of a standard deviation or a variance."""
 
     def rewrite(node: ast.AST) -> Iterable[ast.AST]:
-        found = _reduction(node)
-        if found is None or found.name not in ("std", "var"):
+        reduction = _reduction(node)
+        if reduction is None or reduction.name not in ("std", "var"):
             return []
-        call, others = found.call, [each for each in found.call.keywords if each.arg != "ddof"]
+        call, others = reduction.call, [each for each in reduction.call.keywords if each.arg != "ddof"]
         return [ast.Call(call.func, call.args, [*others, ast.keyword("ddof", ast.Constant(ddof))])]
 
     return rewrite
@@ -146,7 +150,7 @@ def _intermediate(*codes: str) -> Rewrite:
     return rewrite
 
 
-SLIPS: tuple[tuple[str, str, str, tuple[Rewrite, ...]], ...] = (
+MISTAKES: tuple[tuple[str, str, str, tuple[Rewrite, ...]], ...] = (
     ("another axis", "axis", "Takes a statistic along another axis.", (_axis("0", "1", "-1", "-2"),)),
     ("no axis", "axis", "Takes a statistic over all numbers at once, not along one axis.", (_axis("None"),)),
     (
@@ -521,10 +525,10 @@ SLIPS: tuple[tuple[str, str, str, tuple[Rewrite, ...]], ...] = (
         ),
     ),
 )
-"""Name, kind, sentence and rules of each slip. A slip whose effect depends on the place has no sentence."""
+"""Name, kind, sentence and rules of each mistake. A mistake whose effect depends on the place has no sentence."""
 
 FIELD = (
-    *(Operator(name, kind, rules, sentence) for name, kind, sentence, rules in SLIPS),
+    *(Operator(name, kind, rules, sentence) for name, kind, sentence, rules in MISTAKES),
     *(
         Operator(
             f"{new} for {old}",

@@ -182,7 +182,7 @@ OF_MASK = (
             "np.asarray({x})[..., ::-1].cumsum(-1)[..., ::-1] > 0",
             "np.cumsum(np.asarray({x}, dtype=float), axis=-1) > 0",
         ),
-        "Assumes that the ones of a row of the mask come first; zeros may stand between them.",
+        "Assumes that the ones of a row of the mask come first; zeros may be anywhere.",
     ),
     Wrapper(
         "the first row's for all",

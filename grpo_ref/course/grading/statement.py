@@ -98,6 +98,6 @@ def _wrapped_block(block: str, width: int) -> str:
 
 
 def _filled(text: str, width: int) -> str:
-    found = ITEM.match(text)
-    indent = " " * len(found[0]) if found else ""
+    marker = ITEM.match(text)
+    indent = " " * len(marker[0]) if marker else ""
     return textwrap.fill(" ".join(text.split()), width, subsequent_indent=indent, break_on_hyphens=False)
