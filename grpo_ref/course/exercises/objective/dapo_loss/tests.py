@@ -117,5 +117,11 @@ CHECKS = (
         -(1.1 + 1.1 - 1.0 - 0.6) / 4 * ADVANTAGE_OF_TWO,
         why="1.2 and 1.4 are clipped at 1.1, and 0.6 is above the lower bound 0.5.",
     ),
+    Case(
+        "Unlikely tokens whose log-probabilities differ a little",
+        ([[[-900.0], [-900.0]]], [[[-900.004], [-899.997]]], [[1, 0]], [[[1], [1]]]),
+        -(np.exp(0.004) - np.exp(-0.003)) / 2 * ADVANTAGE_OF_TWO,
+        why="The ratios are exp(0.004) and exp(-0.003): only the differences matter, not their size beside 900.",
+    ),
     Unchanged(tuple(np.array(values, dtype=float) for values in (NEW, OLD, [[1, 0], [1, 1]], ONES))),
 )

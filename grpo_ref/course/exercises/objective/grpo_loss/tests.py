@@ -144,5 +144,11 @@ CHECKS = (
         1.8,
         why="min(-1.8, -1.2) = -1.8 is not clipped.",
     ),
+    Case(
+        "Unlikely tokens whose log-probabilities differ a little",
+        ([[-900.0]], [[-900.004]], [[-900.005]], [1.0], [[1]], 0.2, 1.0),
+        -np.exp(0.004) + np.exp(-0.005) - 1 + 0.005,
+        why="The ratio is exp(0.004) and v is 0.005: only the differences matter, not their size beside 900.",
+    ),
     Unchanged(tuple(np.array(values, dtype=float) for values in (MOVED, HALF, HALF, ADVANTAGES, MASK))),
 )
