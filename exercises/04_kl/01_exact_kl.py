@@ -33,8 +33,8 @@ probability is.
 * `probs` and `ref_probs` have the same shape.
 * B, N and V are at least 1.
 * Every number in `probs` and `ref_probs` is 0 or at least 1e-300 in absolute value.
-* Each row of `probs` and of `ref_probs` sums to 1, up to rounding.
 * Where `ref_probs` is 0, `probs` is 0 too.
+* Each row of `probs` and of `ref_probs` sums to 1, up to rounding.
 
 Return one number per row: an array with the shape of `probs` without its last axis, or a number for
 a single row. For equal rows the KL is 0 up to rounding, and an exact 0 is accepted too.

@@ -48,3 +48,9 @@ def row_by_row(probs, ref_probs):
     rows = zip(p.reshape(-1, p.shape[-1]), q.reshape(-1, q.shape[-1]), strict=True)
     sums = [-np.sum(a[a > 0] * np.log(b[a > 0] / a[a > 0])) for a, b in rows]
     return np.reshape(sums, shape)
+
+
+def never_negative(probs, ref_probs):
+    p, q = np.asarray(probs, dtype=float), np.asarray(ref_probs, dtype=float)
+    log_p, log_q = (np.log(np.where(p > 0, x, 1.0)) for x in (p, q))
+    return np.maximum(np.einsum("...v,...v->...", p, log_p - log_q), 0.0)
