@@ -525,7 +525,7 @@ MISTAKES: tuple[tuple[str, str, str, tuple[Rewrite, ...]], ...] = (
         ),
     ),
 )
-"""Name, kind, sentence and rules of each mistake. A mistake whose effect depends on the place has no sentence."""
+"""Name, kind, sentence and rules of each mistake. The sentence is "" if the effect depends on the place."""
 
 FIELD = (
     *(Operator(name, kind, rules, sentence) for name, kind, sentence, rules in MISTAKES),
