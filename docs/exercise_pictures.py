@@ -1,4 +1,4 @@
-"""Draw the pictures of the clinic's exercises: `python docs/exercise_pictures.py`, then `grpo-ref dev build`.
+"""Draw the pictures of broken runs: `python docs/exercise_pictures.py`, then `grpo-ref dev build`.
 
 Each picture compares a faulty program, as the student gets it, with a healthy run. The figures are narrow, so
 that they can be read on a phone, and their texts stay texts in the SVG.
@@ -16,15 +16,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from grpo_ref.arrays import Floats
+from grpo_ref.check.mistakes.toy_loop import draw_tokens
 from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.exercises.clinic.read_the_curve.tests import ENDS, simulate
+from grpo_ref.course.exercises.network.two_policies.tests import hidden_rows, task
+from grpo_ref.course.exercises.network.unmoved_end.tests import LETTERS, SPELLED, loss, start
 from grpo_ref.course.grading.problem import AS_GIVEN, Function
 from grpo_ref.files import replace_file
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.plots.axes import label, legend_above, series
 from grpo_ref.plots.style import as_svg, figure_style, new_figure
 
-FOLDER = Path(__file__).parents[1] / "grpo_ref" / "course" / "exercises" / "clinic"
+FOLDER = Path(__file__).parents[1] / "grpo_ref" / "course" / "exercises"
 COORDINATE = re.compile(rb'(?<=[ "ML,])(-?\d+\.\d)\d+')
 """A number in a drawing, which needs one decimal. Numbers in texts follow a ">" and keep their digits."""
 WIDTH = 4.2
@@ -33,9 +36,14 @@ MEANS = np.array([[0.1, 0.5, 0.2, 0.3], [0.9, 0.4, 0.6, 0.5]])
 """Expected rewards of the arms of two prompts."""
 
 
-def both_programs(name: str) -> dict[str, Function]:
+def with_chapter(name: str) -> str:
+    """Return the id of an exercise."""
+    return next(each for each in PROBLEMS if each.endswith(f"/{name}"))
+
+
+def both_programs(name: str) -> dict[str, Any]:
     """Return the program that a student gets and the right one."""
-    problem = PROBLEMS[f"clinic/{name}"]
+    problem = PROBLEMS[with_chapter(name)]
     given = next(mutant.function for mutant in problem.mutants if mutant.name == AS_GIVEN)
     return {"given program": given, "healthy": problem.reference}
 
@@ -233,6 +241,64 @@ def read_the_curve() -> Figure:
     return figure
 
 
+def unmoved_end() -> Figure:
+    """Loss, and the change of each row of the embedding, of a program that loses a gradient."""
+    steps, seeds = range(51), range(16)
+    figure, (upper, lower) = stacked(2)
+    for index, (name, train) in enumerate(both_programs("unmoved_end").items()):
+
+        def run(seed: int, train: Function = train) -> tuple[list[float], Floats]:
+            first = embedding, mix = start(seed)
+            losses = [loss(embedding, mix, SPELLED)]
+            for _ in steps[1:]:
+                embedding, mix = train(embedding, mix, SPELLED, 1.0, 1)
+                losses.append(loss(embedding, mix, SPELLED))
+            return losses, np.linalg.norm(embedding - first[0], axis=-1)
+
+        losses, changes = zip(*map(run, seeds), strict=True)
+        draw_line(upper, steps, np.mean(losses, axis=0), name, index)
+        lower.plot(range(len(LETTERS)), np.mean(changes, axis=0), **{**series(index), "linestyle": "none"})
+    upper.set_ylim(0.0)
+    lower.set_ylim(-0.15)
+    lower.set_xticks(range(len(LETTERS)), [*LETTERS])
+    label(upper, "step", "loss (nats per token)")
+    label(lower, "token", "length of the change of\nits row after 50 steps")
+    legend_above(upper)
+    return figure
+
+
+def two_policies() -> Figure:
+    """Right answers, and the distance between sampler and trainer, if stored rows are never renewed."""
+    updates, seeds = range(1, 101), range(16)
+    figure, (upper, lower) = stacked(2)
+    for index, (name, train) in enumerate(both_programs("two_policies").items()):
+
+        def run(seed: int, train: Any = train) -> list[tuple[float, float]]:
+            embedding, head, prompts, answers, uniforms = task(5, len(updates), seed)
+            past, log_probs = train.run(embedding, head, prompts, answers, uniforms, 5.0)
+            measured = []
+            for update, weights in enumerate(past[:-1]):
+                rows, sampler_head = train.sampler(past[: update + 1], prompts)
+                tokens = draw_tokens(probs_of(rows @ sampler_head)[:, None], uniforms[update])
+                trainer = probs_of(hidden_rows(weights.embedding, prompts) @ weights.head)
+                distance = np.abs(log_probs[update] - np.log(np.take_along_axis(trainer, tokens, -1)))
+                measured.append((float((tokens == answers[:, None]).mean()), float(distance.mean())))
+            return measured
+
+        right, distance = mean_over(seeds, run).T
+        draw_line(upper, updates, right, name, index)
+        if distance.max() > 1e-6:
+            draw_line(lower, updates[1:], distance[1:], name, index)
+    upper.set_ylim(0.0, 1.05)
+    lower.set_yscale("log")
+    lower.set_ylim(0.01, 30.0)
+    lower.text(100, 0.013, "healthy: 0, up to rounding", ha="right", va="bottom", fontsize=8)
+    label(upper, "", "fraction of sampled\nanswers that are right")
+    label(lower, "update", "distance of log π between\nsampler and trainer (nats)")
+    legend_above(upper)
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
     draw.__name__: draw
     for draw in (
@@ -243,6 +309,8 @@ PICTURES: dict[str, Callable[[], Figure]] = {
         idle_clip,
         walking_away,
         talking_on,
+        unmoved_end,
+        two_policies,
     )
 }
 
@@ -252,7 +320,7 @@ def main(folder: Path, names: Sequence[str]) -> None:
     for name in names or PICTURES:
         with figure_style(), mpl.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):
             svg = COORDINATE.sub(rb"\1", as_svg(PICTURES[name]()))
-        replace_file(folder / name / "picture.svg", lambda file, svg=svg: file.write(svg))
+        replace_file(folder / with_chapter(name) / "picture.svg", lambda file, svg=svg: file.write(svg))
 
 
 if __name__ == "__main__":

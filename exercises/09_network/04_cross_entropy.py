@@ -7,8 +7,8 @@ token of an example becomes more likely after the tokens before it. The loss is 
 the mean of -log π(token).
 
 This is a policy gradient with the same advantage, 1, for every token of the examples. Pretraining
-and supervised fine-tuning use the same loss. They differ in the mask: fine-tuning usually excludes
-the prompts, and padding never counts.
+and supervised fine-tuning differ in the mask: fine-tuning usually excludes the prompts, and padding
+never counts.
 
 ## Your task
 
@@ -27,8 +27,8 @@ examples, so every token of the batch counts the same.
 The row logits[b, t] already belongs to tokens[b, t]: do not shift anything. Where m is 0, logits
 and tokens are ordinary numbers that do not count.
 
-Logits can be large. If two of them differ by 1000, the smaller one has probability 0 after
-rounding, but its log-probability is still about -1000, not -∞.
+If two logits differ by 1000, the smaller one has probability 0 after rounding, but its
+log-probability is about -1000, not -∞.
 
 | argument | meaning                              | shape     | values               |
 | -------- | ------------------------------------ | --------- | -------------------- |

@@ -4,27 +4,26 @@ Hard, 3 points. GRADING.md says how answers are graded.
 
 A language model generates one token at a time. Attention needs the keys and values of all earlier
 tokens. They never change, because no token sees a later one. So the sampler stores them in the
-key/value cache, and each step computes only those of the newest token. The trainer needs the token
-and its log-probability, which becomes log πold in the ratio.
+key/value cache, and each step computes only the newest. The trainer also needs the log-probability
+of the token, as log πold.
 
 ## Your task
 
 Write `next_token(token, keys, values, wq, wk, wv, embeddings, uniform, temperature=1.0)`.
 
-Do one step for a network of one layer with one head. The key and the value of the newest token
-become the last rows of the cache. Then the token attends to the whole cache, itself included:
+Do one step for a network of one layer with one head. The newest token attends to the whole cache;
+its own key and value are the last rows:
 
     x = E[token],  q = x Wq,  k = x Wk,  v = x Wv
     keys' = keys with the row k below,  values' = values with the row v below
     s[j] = q · keys'[j] / √D,  A = softmax(s),  o = Σ_j A[j] values'[j]
 
-E[token] is a row of `embeddings`, and x Wq is `x @ wq`. The logits are products of x + o with the
-rows of E:
+E is `embeddings`, and x Wq is `x @ wq`. The logits use E again:
 
     z[b] = E[b] · (x + o) / τ,  π = softmax(z)
     next = min { b : π[0] + ... + π[b] > u },  log-probability = log π[next]
 
-τ is `temperature`. It does not act on the scores s. u is `uniform`. The next token is the first one
+τ is `temperature`. It does not divide the scores. u is `uniform`. The next token is the first one
 at which the sum of the probabilities is larger than u. Large scores and logits must not overflow.
 
 | argument      | meaning                        | shape  | values              |
@@ -45,7 +44,7 @@ at which the sum of the probabilities is larger than u. Large scores and logits 
 * The log-probability is 0 or at most -1e-6.
 
 Return a tuple of four: the next token, an integer; its log-probability; keys' and values', two new
-arrays of shape (N + 1, D). An empty cache has shape (0, D).
+arrays of N + 1 rows. An empty cache has shape (0, D).
 
 ## Examples
 

@@ -3,8 +3,7 @@
 Medium, 3 points. GRADING.md says how answers are graded.
 
 An untrained network generates noise, and noise gets no rewards. So the network first imitates
-texts. The gradient starts at the logits, as in `network/cross_entropy`, and goes back through every
-layer to the weights.
+texts. The gradient of `network/cross_entropy` goes back through every layer to the weights.
 
 This network is the smallest one with all parts. It reads one token and predicts the next. One
 table, the embedding, serves as input and as output (a *tied* embedding, as in GPT-2).
@@ -18,8 +17,8 @@ the network computes after a token x
 
     h = tanh(E[x] W),    z = E h,    π(· | x) = softmax(z)
 
-E[x] is row x of E, and E[x] W is `E[x] @ W`. The logit z[a] is the product of h with the row of
-token a. With b for the text, t for the position from 0, and m for `mask`,
+E[x] is row x of E, and z[a] is the product of h with row a. With b for the text, t for the position
+from 0, and m for `mask`,
 
     loss = -Σ m[b, t] log π(tokens[b, t] | tokens[b, t - 1]) / Σ m[b, t]
 
@@ -44,7 +43,7 @@ can lie far apart: avoid overflow and log 0.
 * T and V are at least 2.
 
 Return a tuple: the new E, the new W, and the loss before the step. If no position counts, the loss
-is 0 and the weights do not change.
+is 0 and the weights stay.
 
 ## Examples
 

@@ -3,7 +3,7 @@
 Hard, 5 points. GRADING.md says how answers are graded.
 
 This is all of GRPO for one prompt, from rewards to weights. The policy has sampled a group of G
-completions, each with a reward. The network is that of `network/imitation_step`.
+completions, each with a reward.
 
 ## Your task
 
@@ -18,15 +18,13 @@ Take one step of gradient ascent on
 
 r is `rewards`, m is `mask` and ε is `clip`. The sums of J run over all completions i and positions
 t ≥ 1. Mean and std run over all G rewards, even if the mask of a completion is all zeros. std
-divides by G. A and the old log-probabilities are constants. With E for `embeddings` and W for
-`weight`, the policy after a token x is
+divides by G. A and the old log-probabilities are constants. As in `network/imitation_step`, E is
+`embeddings`, W is `weight`, and the policy after a token x is
 
     h = tanh(E[x] W),    z = E h,    π(· | x) = softmax(z)
 
 A token is clipped if A > 0 and ρ > 1 + ε, or if A < 0 and ρ < 1 - ε. It counts in Σ m, but its
 min(...) has derivative 0. For all other tokens, ∂ min(...)/∂ log π = ρ A.
-
-Values at t = 0 do not count, and neither do old log-probabilities where m is 0.
 
 | argument        | meaning                         | shape  | values               |
 | --------------- | ------------------------------- | ------ | -------------------- |
@@ -44,9 +42,8 @@ Values at t = 0 do not count, and neither do old log-probabilities where m is 0.
 * G, T and V are at least 2.
 * No ratio is within 1e-9 of 1 - ε or 1 + ε where m is 1.
 
-Return a tuple: E + learning_rate · ∂J/∂E, W + learning_rate · ∂J/∂W, and the clip fraction, Σ m
-[clipped] / Σ m. If no position counts or all rewards are equal, the weights stay and the fraction
-is 0.
+Return a tuple: E + learning_rate · ∂J/∂E, W likewise, and the clip fraction, Σ m [clipped] / Σ m.
+If no position counts or all rewards are equal, the weights stay and the fraction is 0.
 
 ## Examples
 

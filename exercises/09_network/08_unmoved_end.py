@@ -7,17 +7,18 @@ token, twice. At the input, the row of the current token enters the network. At 
 logit of each token is the product of the last layer with the row of that token. Many language
 models share one table in this way.
 
-The owner trains on eight names of five letters, each with a full stop at the end. In 50 steps the
-loss falls from 2.92 to 1.56 nats per token. A healthy run with the same start reaches 0.93 (means
-of 16 runs). The full stop is always the last token, so the network never reads it, and its row of
-the embedding has not changed at all.
+It is trained on eight names of five letters, each with a full stop at the end. In 50 steps the loss
+falls from 2.92 to 1.56 nats per token; in a healthy run, to 0.93. The full stop is always the last
+token, so the network never reads it. Its row of the embedding has not changed at all.
+
+The picture is in 08_unmoved_end.svg.
 
 ## Your task
 
 Write `train(embedding, mix, texts, learning_rate=1.0, steps=1)`.
 
-Find and fix the fault in the program. One line is wrong. Any correct program passes. With E for
-`embedding` and W for `mix`, the network computes after a token s
+Find and fix the fault. One line is wrong. Any correct program passes. With E for `embedding` and W
+for `mix`, the network computes after a token s
 
     h = tanh(E[s] W),    z[a] = h · E[a],    π(a | s) = exp(z[a]) / Σ_b exp(z[b])
 
@@ -25,7 +26,7 @@ The loss is the mean over all pairs of neighboring tokens in the B texts of T to
 
     L = - 1/(B (T - 1)) Σ log π(next token | token)
 
-Each of the `steps` updates both tables, with both gradients taken before the update:
+Each step updates both tables, with gradients taken before the update:
 
     E -= learning_rate · ∂L/∂E,    W -= learning_rate · ∂L/∂W
 
