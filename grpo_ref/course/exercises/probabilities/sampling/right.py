@@ -32,13 +32,13 @@ def with_bisect(probs, uniforms):
 
 def with_searchsorted(probs, uniforms):
     p = np.asarray(probs, dtype=float)
-    found = np.zeros(len(p), dtype=np.int64)
+    tokens = np.zeros(len(p), dtype=np.int64)
     for n, (row, u) in enumerate(zip(p, uniforms, strict=True)):
         token = min(np.searchsorted(np.cumsum(row), u, side="right"), row.size - 1)
         while row[token] == 0:
             token -= 1
-        found[n] = token
-    return found
+        tokens[n] = token
+    return tokens
 
 
 def divided_by_the_last_sum(probs, uniforms):
