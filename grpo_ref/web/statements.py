@@ -34,7 +34,7 @@ def statement_html(problem: Problem) -> str:
 def _picture(problem: Problem) -> str:
     """Return the picture of an exercise, inside the page, so that it works without a network."""
     content = b64encode((exercise_folder(problem.id) / "picture.svg").read_bytes()).decode()
-    return f'<img alt="{escape(problem.picture)}" src="data:image/svg+xml;base64,{content}">'
+    return f'<img alt="{escape(problem.picture)}" src="data:image/svg+xml;base64,{content}" />'
 
 
 def grading_html() -> str:

@@ -62,7 +62,7 @@ def _see_also(problem: Problem) -> str:
     lines = [f"* Source: {problem.source.rstrip('.')}."]
     if problem.kernel:
         lines.append(
-            f"* `{problem.kernel}` is the same function in this package. Look at it when you are done."
+            f"* `{problem.kernel}` computes the same in this package. Look at it when you are done."
         )
     if problem.derivation:
         number, _, name = problem.derivation.partition("_")
