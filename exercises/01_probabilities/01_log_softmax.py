@@ -67,8 +67,8 @@ the same way. The next exercise selects the log-probabilities of the sampled tok
 ## See also
 
 * Source: Goodfellow, Bengio and Courville 2016, Deep Learning, sec. 4.1 (overflow and underflow).
-* `grpo_ref.learning.policies.table.log_softmax` is the same function in this package. Look at it
-  when you are done.
+* `grpo_ref.learning.policies.table.log_softmax` computes the same in this package. Look at it when
+  you are done.
 * The notebook 02_from_bandit_to_language.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade probabilities/log_softmax

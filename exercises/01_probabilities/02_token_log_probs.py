@@ -61,7 +61,7 @@ the result is the same and needs less memory.
 ## See also
 
 * Source: TRL, selective_log_softmax; verl, logprobs_from_logits.
-* `grpo_ref.token_log_probs` is the same function in this package. Look at it when you are done.
+* `grpo_ref.token_log_probs` computes the same in this package. Look at it when you are done.
 * The notebook 02_from_bandit_to_language.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade probabilities/token_log_probs

@@ -78,8 +78,8 @@ Next: `advantages/centered` omits the division.
 ## See also
 
 * Source: Shao et al. 2024, DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300).
-* `grpo_ref.advantages.group_normalized` is the same function in this package. Look at it when you
-  are done.
+* `grpo_ref.advantages.group_normalized` computes the same in this package. Look at it when you are
+  done.
 * Step 6 of the derivation, standard deviation, explains the formula.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 

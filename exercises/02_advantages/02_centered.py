@@ -67,7 +67,7 @@ Next: `advantages/leave_one_out` compares a reward with the *other* rewards only
 ## See also
 
 * Source: Liu et al. 2025, Dr. GRPO, sec. 3 (arXiv:2503.20783).
-* `grpo_ref.advantages.group_centered` is the same function in this package. Look at it when you are
+* `grpo_ref.advantages.group_centered` computes the same in this package. Look at it when you are
   done.
 * Step 2 of the derivation, baseline, explains the formula.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.

@@ -66,7 +66,7 @@ Next: `advantages/mixed_groups` finds the prompts on which all advantages are 0.
 ## See also
 
 * Source: Ahmadian et al. 2024, Back to basics (RLOO) (arXiv:2402.14740).
-* `grpo_ref.advantages.leave_one_out` is the same function in this package. Look at it when you are
+* `grpo_ref.advantages.leave_one_out` computes the same in this package. Look at it when you are
   done.
 * Step 5 of the derivation, group, explains the formula.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.

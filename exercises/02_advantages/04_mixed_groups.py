@@ -66,8 +66,7 @@ Next: `advantages/gdpo` combines several rewards.
 ## See also
 
 * Source: Yu et al. 2025, DAPO, dynamic sampling, eq. 11 (arXiv:2503.14476).
-* `grpo_ref.filters.mixed_groups` is the same function in this package. Look at it when you are
-  done.
+* `grpo_ref.filters.mixed_groups` computes the same in this package. Look at it when you are done.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/mixed_groups

@@ -73,7 +73,7 @@ Next: `advantages/ranks` uses only the order of the rewards.
 ## See also
 
 * Source: GDPO (arXiv:2601.05242).
-* `grpo_ref.advantages.normalized_then_summed` is the same function in this package. Look at it when
+* `grpo_ref.advantages.normalized_then_summed` computes the same in this package. Look at it when
   you are done.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 

@@ -67,7 +67,7 @@ Next: `advantages/process` gives each token its own advantage.
 ## See also
 
 * Source: Choi et al. 2026, GOPO (arXiv:2602.03876).
-* `grpo_ref.advantages.ranked` is the same function in this package. Look at it when you are done.
+* `grpo_ref.advantages.ranked` computes the same in this package. Look at it when you are done.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/ranks

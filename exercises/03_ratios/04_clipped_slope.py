@@ -79,7 +79,7 @@ Next: `dual_clip` limits the bad tokens whose ratio has grown.
 ## See also
 
 * Source: Schulman et al. 2017, eq. 7 (arXiv:1707.06347), differentiated.
-* `grpo_ref.surrogates.clipped` is the same function in this package. Look at it when you are done.
+* `grpo_ref.surrogates.clipped` computes the same in this package. Look at it when you are done.
 * Step 4 of the derivation, clip, explains the formula.
 * The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 

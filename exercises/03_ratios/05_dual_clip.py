@@ -77,7 +77,7 @@ Next: `cispo` caps the ratio of every token and keeps every gradient.
 ## See also
 
 * Source: Ye et al. 2020, dual-clip PPO (arXiv:1912.09729); verl `compute_policy_loss_vanilla`.
-* `grpo_ref.surrogates.dual_clipped` is the same function in this package. Look at it when you are
+* `grpo_ref.surrogates.dual_clipped` computes the same in this package. Look at it when you are
   done.
 * The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 

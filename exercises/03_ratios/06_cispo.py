@@ -71,7 +71,7 @@ Next: `sapo` replaces the clip by a smooth function.
 ## See also
 
 * Source: MiniMax 2025, MiniMax-M1, CISPO (arXiv:2506.13585); TRL `loss_type="cispo"`.
-* `grpo_ref.surrogates.cispo` is the same function in this package. Look at it when you are done.
+* `grpo_ref.surrogates.cispo` computes the same in this package. Look at it when you are done.
 * Step 11 of the derivation, off policy, explains the formula.
 * The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 

@@ -81,7 +81,7 @@ Next: `sequence_ratio` computes one ratio for a whole completion.
 
 * Source: Gao et al. 2025, SAPO (arXiv:2511.20347); TRL `loss_type="sapo"`; verl
   `compute_policy_loss_sapo`.
-* `grpo_ref.surrogates.sapo` is the same function in this package. Look at it when you are done.
+* `grpo_ref.surrogates.sapo` computes the same in this package. Look at it when you are done.
 * The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade ratios/sapo

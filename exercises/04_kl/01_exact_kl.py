@@ -75,7 +75,7 @@ exercises estimate the KL from the sampled token alone.
 ## See also
 
 * Source: Kullback & Leibler 1951, On information and sufficiency, sec. 2.
-* `grpo_ref.penalties.exact_kl` is the same function in this package. Look at it when you are done.
+* `grpo_ref.penalties.exact_kl` computes the same in this package. Look at it when you are done.
 * Step 7 of the derivation, kl in the reward, explains the formula.
 * The notebook 06_kl_and_reward_hacking.ipynb; `grpo-ref notebooks` opens it.
 

@@ -75,7 +75,7 @@ follows.
 
 * Source: Schulman 2020, Approximating KL divergence, k3; Shao et al. 2024, DeepSeekMath, eq. 4
   (arXiv:2402.03300).
-* `grpo_ref.penalties.k3` is the same function in this package. Look at it when you are done.
+* `grpo_ref.penalties.k3` computes the same in this package. Look at it when you are done.
 * Step 8 of the derivation, kl in the loss, explains the formula.
 * The notebook 06_kl_and_reward_hacking.ipynb; `grpo-ref notebooks` opens it.
 

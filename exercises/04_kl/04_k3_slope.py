@@ -79,7 +79,7 @@ compares the slopes of k1, k2 and k3.
 ## See also
 
 * Source: TRL `GRPOTrainer._compute_loss`, differentiated.
-* `grpo_ref.penalties.k3` is the same function in this package. Look at it when you are done.
+* `grpo_ref.penalties.k3` computes the same in this package. Look at it when you are done.
 * Step 8 of the derivation, kl in the loss, explains the formula.
 * The notebook 06_kl_and_reward_hacking.ipynb; `grpo-ref notebooks` opens it.
 

@@ -76,7 +76,7 @@ Next: `aggregation/fixed_length`, the average of Dr. GRPO.
 ## See also
 
 * Source: Shao et al. 2024, DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL loss_type="grpo".
-* `grpo_ref.sequence_mean_token_mean` is the same function in this package. Look at it when you are
+* `grpo_ref.sequence_mean_token_mean` computes the same in this package. Look at it when you are
   done.
 * Step 9 of the derivation, aggregation, explains the formula.
 * The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.

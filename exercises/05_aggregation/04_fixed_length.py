@@ -75,7 +75,7 @@ Next: `aggregation/soft_overlong`, a penalty for completions that nearly use up 
 ## See also
 
 * Source: Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL loss_type="dr_grpo".
-* `grpo_ref.fixed_length` is the same function in this package. Look at it when you are done.
+* `grpo_ref.fixed_length` computes the same in this package. Look at it when you are done.
 * Step 9 of the derivation, aggregation, explains the formula.
 * The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 

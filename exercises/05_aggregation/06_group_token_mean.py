@@ -74,8 +74,8 @@ Next: `objective/grpo_objective`, where all parts come together.
 ## See also
 
 * Source: Yu et al. 2025, DAPO, eq. 8 and 12 (arXiv:2503.14476).
-* `grpo_ref.aggregation.group_token_mean` is the same function in this package. Look at it when you
-  are done.
+* `grpo_ref.aggregation.group_token_mean` computes the same in this package. Look at it when you are
+  done.
 * Step 9 of the derivation, aggregation, explains the formula.
 * The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 

@@ -82,7 +82,7 @@ need this network, because it compares the answers of a group.
 
 * Source: Shao et al. 2024, DeepSeekMath (arXiv:2402.03300); the explicit KL is specific to this
   exercise.
-* `grpo_ref.grpo_objective` is the same function in this package. Look at it when you are done.
+* `grpo_ref.grpo_objective` computes the same in this package. Look at it when you are done.
 * The notebook 01_the_objective.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade objective/grpo_objective

@@ -81,7 +81,7 @@ loss.
 ## See also
 
 * Source: Shao et al. 2024, DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL, loss_type="grpo".
-* `grpo_ref.policy_loss` is the same function in this package. Look at it when you are done.
+* `grpo_ref.policy_loss` computes the same in this package. Look at it when you are done.
 * The notebook 01_the_objective.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade objective/grpo_loss

@@ -77,8 +77,8 @@ Next: `network/attention_slope`, the backward pass of this layer.
 ## See also
 
 * Source: Vaswani et al. 2017, eq. 1 (arXiv:1706.03762).
-* `grpo_ref.learning.policies.layers.attention` is the same function in this package. Look at it
-  when you are done.
+* `grpo_ref.learning.policies.layers.attention` computes the same in this package. Look at it when
+  you are done.
 * The notebook 11_a_transformer_by_hand.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade network/attention

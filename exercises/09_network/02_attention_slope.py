@@ -77,8 +77,8 @@ Next: `network/norm_slope`, the backward pass of a normalization layer.
 ## See also
 
 * Source: Dao et al. 2022, appendix B.2 (arXiv:2205.14135).
-* `grpo_ref.learning.policies.layers.attention_back` is the same function in this package. Look at
-  it when you are done.
+* `grpo_ref.learning.policies.layers.attention_back` computes the same in this package. Look at it
+  when you are done.
 * The notebook 11_a_transformer_by_hand.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade network/attention_slope

@@ -73,7 +73,7 @@ Next: `network/cross_entropy`, the loss at the end of the network.
 ## See also
 
 * Source: Zhang & Sennrich 2019, eq. 4 (arXiv:1910.07467).
-* `grpo_ref.learning.policies.layers.rms_norm_back` is the same function in this package. Look at it
+* `grpo_ref.learning.policies.layers.rms_norm_back` computes the same in this package. Look at it
   when you are done.
 * The notebook 11_a_transformer_by_hand.ipynb; `grpo-ref notebooks` opens it.
 

@@ -7,13 +7,14 @@ import pytest
 from student import ROOT
 
 from grpo_ref.course.exercises import PROBLEMS, hints_of
+from grpo_ref.course.grading.diagnosis import MISTAKES, mistakes
 from grpo_ref.course.grading.domain.arguments import Real
-from grpo_ref.course.grading.found_cases import FoundCases
+from grpo_ref.course.grading.found_cases import FoundCases, compared_inputs
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.kill_matrix import kill_matrix, near_misses
 from grpo_ref.course.grading.problem import AS_GIVEN
 from grpo_ref.course.grading.sampled_check import own_checks
-from grpo_ref.course.layout import file_of
+from grpo_ref.course.layout import exercise_folder, file_of
 from grpo_ref.course.marking import mark
 from grpo_ref.course.starters import starter_of
 from grpo_ref.course.workbook import Workbook
@@ -26,6 +27,13 @@ matrix_of = cache(lambda name: kill_matrix(PROBLEMS[name]))
 def test_the_reference_passes(problem):
     report = grade(problem, problem.reference)
     assert report.status == "passed", [result for result in report.results if not result.passed]
+
+
+@EACH
+def test_a_known_mistake_has_a_symbol_for_every_call_with_a_known_value(problem):
+    """Otherwise run `grpo-ref dev attack` for the exercise: its cases have changed since."""
+    calls = sum(len(compared_inputs(check)) for check in problem.checks)
+    assert {len(each.symbols) for each in mistakes(exercise_folder(problem.id) / MISTAKES)} == {calls}
 
 
 @EACH
