@@ -58,5 +58,11 @@ CHECKS = (
     ),
     Case("A ratio of 1", ([1.0], [2.0]), np.array([2.0]), why="A ratio of 1 is within the bounds."),
     Case("A tiny advantage", ([1.5], [1e-13]), np.array([1.2e-13]), why="A tiny advantage is not 0."),
+    Case(
+        "Close to the bounds",
+        ([0.01 - 5e-10, 0.011, 1 + 4e-9], [-100.0, -100.0, 1.0], 0.99, 0.0),
+        np.array([-1.0, -1.1, 1.0]),
+        why="The bounds are 0.01 and 1. The first and the last ratio are just outside.",
+    ),
     Unchanged((np.array([1.5, 0.5]), np.array([1.0, -1.0]))),
 )
