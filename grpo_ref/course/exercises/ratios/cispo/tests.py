@@ -56,5 +56,11 @@ CHECKS = (
         keywords={"max_ratio": 0.5},
         shown=True,
     ),
+    Case(
+        "Close to the cap",
+        (np.log([0.1 + 8e-10]), [1.0], 0.1),
+        np.array([0.1]),
+        why="The cap is 0.1, and the ratio is just above it.",
+    ),
     Unchanged((np.array([0.5]), np.array([1.0]))),
 )

@@ -80,5 +80,11 @@ CHECKS = (
         np.array([-2.0]),
         why="The limit is 2 · -1, and max(-5, -2) = -2.",
     ),
+    Case(
+        "Close to the lower bound",
+        ([0.01 - 5e-10], [-1.0], 0.99),
+        np.array([-0.01]),
+        why="The lower bound is 0.01, and the ratio is just below it.",
+    ),
     Unchanged((np.array([5.0, 0.5]), np.array([-1.0, 1.0]))),
 )
