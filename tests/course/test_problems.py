@@ -38,7 +38,7 @@ def test_a_known_mistake_has_a_symbol_for_every_call_with_a_known_value(problem)
 
 @EACH
 def test_every_wrong_answer_reads_its_own_sentence(problem):
-    """The first of several wrong answers with the same values wins. Errors and changed inputs have no value."""
+    """The first of several with the same values wins. Errors and changed inputs have no value."""
     sentences = [mutant.tell for mutant in problem.mutants]
     for mutant in problem.mutants:
         report = grade(problem, mutant.function)

@@ -62,7 +62,7 @@ WRONG_CONTENTS = {
 @pytest.mark.parametrize(("contents", "message"), WRONG_CONTENTS.values(), ids=WRONG_CONTENTS)
 def test_a_table_of_contents_that_says_something_else_is_refused(tmp_path, contents, message):
     with pytest.raises(ValueError, match=message):
-        source(tmp_path, contents).exercises
+        _ = source(tmp_path, contents).exercises
 
 
 WRONG = {
@@ -81,7 +81,7 @@ WRONG = {
 @pytest.mark.parametrize(("old", "new", "message"), WRONG.values(), ids=WRONG)
 def test_a_statement_of_another_form_is_refused(tmp_path, old, new, message):
     with pytest.raises(ValueError, match=message):
-        source(tmp_path, statement=STATEMENT.replace(old, new, 1)).exercises
+        _ = source(tmp_path, statement=STATEMENT.replace(old, new, 1)).exercises
 
 
 @pytest.mark.parametrize("package", ["course", "of.a.course"])
