@@ -33,7 +33,7 @@ from grpo_ref.plots.axes import label, legend_above, series
 from grpo_ref.plots.style import COLOURS, HATCHES, MARKERS, figure_style, grid, new_figure
 from grpo_ref.surrogates import clipped
 
-FOLDER = Path(__file__).parents[1] / "grpo_ref" / "course" / "chapters"
+FOLDER = Path(__file__).parents[1] / "grpo_ref" / "course" / "exercises"
 COLOURS_KEPT = 64
 
 
@@ -192,9 +192,9 @@ def save_small(figure: Figure, path: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    """Write every picture into the folder."""
+    """Write every picture into the folder of its chapter."""
     for chapter, draw in PICTURES.items():
-        save_small(draw(), folder / f"{chapter}.png")
+        save_small(draw(), folder / chapter / "picture.png")
 
 
 if __name__ == "__main__":

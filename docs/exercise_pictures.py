@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from grpo_ref import surrogates
 from grpo_ref.arrays import Floats
 from grpo_ref.check.mistakes.toy_loop import draw_tokens
 from grpo_ref.course.exercises import PROBLEMS
@@ -25,7 +26,7 @@ from grpo_ref.course.grading.problem import AS_GIVEN, Function
 from grpo_ref.files import replace_file
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.plots.axes import label, legend_above, series
-from grpo_ref.plots.style import as_svg, figure_style, new_figure
+from grpo_ref.plots.style import COLOURS, LINES, as_svg, figure_style, new_figure
 
 FOLDER = Path(__file__).parents[1] / "grpo_ref" / "course" / "exercises"
 COORDINATE = re.compile(rb'(?<=[ "ML,])(-?\d+\.\d)\d+')
@@ -299,9 +300,36 @@ def two_policies() -> Figure:
     return figure
 
 
+def sapo() -> Figure:
+    """Slope of PPO's clip and of two gates against the ratio, for a good token and for a bad one."""
+    ratio = np.linspace(0.005, 4.0, 800)
+    figure = new_figure(8.0, 3.0)
+    for axis, advantage, default in zip(figure.subplots(1, 2), (1.0, -1.0), (1.0, 1.05), strict=True):
+        advantages = np.full_like(ratio, advantage)
+        ppo = surrogates.clipped(np.log(ratio), advantages).slope
+        bound = 1 + 0.2 * advantage
+        ppo[abs(ratio - bound).argmin()] = np.nan  # a gap at the jump
+        axis.plot(ratio, ratio * advantage, color="0.5", linestyle=":", linewidth=1, label="r A, no clip")
+        axis.plot(ratio, ppo, color=COLOURS[1], linestyle=LINES[0], label="PPO's clip")
+        for index, tau in ((0, default), (2, 4.0)):
+            slope = surrogates.sapo(np.log(ratio), advantages, tau_positive=tau, tau_negative=tau).slope
+            name = "SAPO, default τ" if tau == default else "SAPO, τ = 4"
+            axis.plot(ratio, slope, color=COLOURS[index], linestyle=LINES[index or 1], label=name)
+        axis.axvline(1.0, color="0.6", linewidth=0.7)
+        axis.axhline(0.0, color="0.6", linewidth=0.7)
+        axis.set_xlim(0, 4)
+        axis.set_ylim(*sorted((-0.1 * advantage, 2.0 * advantage)))
+        axis.set_title("good token, A = 1" if advantage > 0 else "bad token, A = -1", fontsize=9)
+        label(axis, "ratio r", "slope ∂s/∂log r")
+    handles, names = axis.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=4, frameon=False)
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
     draw.__name__: draw
     for draw in (
+        sapo,
         read_the_curve,
         falling_reward,
         easy_and_hard,

@@ -1,4 +1,4 @@
-"""Soft gates: the slope falls smoothly as the ratio moves away from 1, and never drops to 0 at a bound."""
+"""Soft gates: the slope falls smoothly when the ratio is far from 1, and never drops to 0 at a bound."""
 
 from grpo_ref.arrays import Array, array_namespace
 from grpo_ref.types import Term
@@ -7,7 +7,7 @@ from grpo_ref.types import Term
 def sapo(
     log_ratio: Array, advantages: Array, *, tau_positive: float = 1.0, tau_negative: float = 1.05
 ) -> Term:
-    """A soft gate instead of a hard clip: the slope falls smoothly as the ratio moves away from 1.
+    """A soft gate instead of a hard clip: far from a ratio of 1, the slope falls smoothly below that of r A.
 
         sₜ = (4/τ) σ(τ (rₜ - 1)) A,   rₜ = exp(log_ratio),   τ = tau_positive where A > 0, else tau_negative
 
