@@ -1,7 +1,7 @@
 """Features of calls and of the entries of their results: the vocabulary of the rules."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,23 @@ Features = dict[str, float | bool]
 """Name of a number, or a clause -> its value for one sample."""
 
 
+FORMS = (
+    "{x} is a list",
+    "{x} is a single number",
+    "{x} has 1 axis",
+    "{x} has 2 axes",
+    "{x} has 3 axes",
+    "{x} is an array",
+    "{x} is an array of floats",
+    "{x} holds integers",
+    "{x} is an array of integers",
+    "{x} holds truth values",
+    "{x} is an array of truth values",
+    "{x} is an array with transposed memory",
+)
+"""Clauses on how an argument is passed."""
+
+
 class Given:
     """The arguments of one call.
 
@@ -21,6 +38,7 @@ class Given:
       domain: domain of the exercise.
       values: values by name, with the defaults of omitted arguments.
       left_out: names of the arguments that were omitted.
+      by_name: names of the arguments that were passed by name.
       arrays: the numeric values as arrays of floats.
     """
 
@@ -28,6 +46,7 @@ class Given:
         given = dict(zip(domain.arguments, arguments, strict=False)) | dict(keywords)
         self.domain = domain
         self.values = {name: given.get(name, kind.default) for name, kind in domain.arguments.items()}
+        self.by_name = list(keywords)
         self.left_out = [name for name in domain.arguments if name not in given]
         self.arrays = {
             name: array for name, value in self.values.items() if (array := _numbers(value)) is not None
@@ -35,20 +54,23 @@ class Given:
 
     @property
     def lengths(self) -> dict[str, int]:
-        """Symbol of each axis -> length of the axis."""
+        """Symbol of each axis -> length of the axis. Symbols for which two arguments differ are omitted."""
         found: dict[str, int] = {}
+        unclear: set[str] = set()
         for name, kind in self.domain.arguments.items():
             if kind.axes and name in self.arrays:
                 shape = self.arrays[name].shape
                 symbols = next(
                     (each.split() for each in kind.axes.split("|") if len(each.split()) == len(shape)), []
                 )
-                found |= {
-                    symbol: length
-                    for symbol, length in zip(symbols, shape, strict=False)
-                    if not symbol.isdigit()
-                }
-        return found
+                for symbol, length in zip(symbols, shape, strict=False):
+                    if found.setdefault(symbol, length) != length:
+                        unclear.add(symbol)
+        return {
+            symbol: length
+            for symbol, length in found.items()
+            if not symbol.isdigit() and symbol not in unclear
+        }
 
     def real(self, name: str) -> Floats:
         """Return the numbers of an argument that are not padding, as a flat array."""
@@ -57,6 +79,18 @@ class Given:
         if mask is None or mask.shape != array.shape:
             return array.ravel()
         return array[mask > 0]
+
+    def rows(self, name: str) -> list[Floats]:
+        """Return the numbers of each row of an argument, without padding. A row runs along the last axis."""
+        array, kind = self.arrays[name], self.domain.arguments[name]
+        if not array.ndim or not array.size:
+            return [array.ravel()]
+        mask = self.arrays.get(getattr(kind, "padding", ""))
+        counts = np.ones(array.shape, bool) if mask is None or mask.shape != array.shape else mask > 0
+        width = array.shape[-1]
+        return [
+            row[kept] for row, kept in zip(array.reshape(-1, width), counts.reshape(-1, width), strict=True)
+        ]
 
 
 def of_call(given: Given) -> Features:
@@ -72,10 +106,12 @@ def of_call(given: Given) -> Features:
         for i, a in enumerate(symbols)
         for b in symbols[i + 1 :]
     }
+    features |= _of_shapes(given)
     for name, kind in given.domain.arguments.items():
         if kind.default is not REQUIRED:
             features[f"{name} is omitted"] = name in given.left_out
             features[f"{name} is given"] = name not in given.left_out
+            features[f"{name} is passed by name"] = name in given.by_name
         if name in given.arrays:
             describe = _of_mask if isinstance(kind, Mask) else _of_numbers
             features |= {
@@ -84,6 +120,20 @@ def of_call(given: Given) -> Features:
         elif isinstance(given.values[name], str):
             features[f"{name} is {given.values[name]!r}"] = True
     return features
+
+
+def _of_shapes(given: Given) -> Features:
+    """Compare the shapes of the arguments that have the same axes."""
+    shaped = [name for name, kind in given.domain.arguments.items() if kind.axes and name in given.arrays]
+    pairs = [
+        (name, other)
+        for name, other in itertools.combinations(shaped, 2)
+        if given.domain.arguments[name].axes == given.domain.arguments[other].axes
+    ]
+    return {
+        f"{name} and {other} have different shapes": given.arrays[name].shape != given.arrays[other].shape
+        for name, other in pairs
+    }
 
 
 def _of_mask(name: str, kind: Argument, given: Given) -> Features:
@@ -123,47 +173,78 @@ def _of_numbers(name: str, kind: Argument, given: Given) -> Features:
             | {"{x}": float(real[0]), "{x} is 0": bool(real[0] == 0)}
             | _specials(kind, real[0], given)
         )
-    features |= {
+    numbers: Features = {
         "{x} holds a 0": bool((real == 0).any()),
         "{x} is 0 everywhere": bool((real == 0).all()),
         "{x} holds a negative number": bool((real < 0).any()),
-        "the largest number of {x}": float(real.max()),
-        "the smallest number of {x}": float(real.min()),
-        "the largest size of a number of {x}": float(abs(real).max()),
+        "the largest number in {x}": float(real.max()),
+        "the smallest number in {x}": float(real.min()),
+        "the largest absolute value in {x}": float(abs(real).max()),
     }
     if (real != 0).any():
-        features["the smallest size of a number of {x} other than 0"] = float(abs(real[real != 0]).min())
-    return features | (_of_rows(array) if array.ndim and array.shape[-1] > 1 else {})
+        numbers["the smallest absolute value in {x} other than 0"] = float(abs(real[real != 0]).min())
+    rows = [np.sort(row) for row in given.rows(name)]
+    numbers |= _of_rows(rows)
+    return (
+        features
+        | (_without_padding(numbers) if padding else numbers)
+        | {"{x} has more than one row": len(rows) > 1}
+    )
 
 
-def _of_rows(array: Floats) -> Features:
-    rows = np.sort(np.where(np.isfinite(array), array, 0.0), axis=-1)
-    steps = np.diff(rows, axis=-1)
+def _of_rows(rows: Sequence[Floats]) -> Features:
+    """Describe sorted rows of numbers."""
+    steps = [np.diff(row) for row in rows]
     features: Features = {
-        "a row of {x} holds equal numbers only": bool((steps == 0).all(-1).any()),
-        "every row of {x} holds equal numbers only": bool((steps == 0).all()),
-        "two numbers of a row of {x} are equal": bool((steps == 0).any()),
-        "a row of {x} holds different numbers": bool((steps > 0).any()),
-        "{x} has more than one row": array.ndim > 1 and array[..., 0].size > 1,
+        "a row of {x} holds two or more numbers, all equal": any(
+            each.size and (each == 0).all() for each in steps
+        ),
+        "each row of {x} holds equal numbers": all((each == 0).all() for each in steps),
+        "two numbers in a row of {x} are equal": any((each == 0).any() for each in steps),
+        "a row of {x} holds different numbers": any((each > 0).any() for each in steps),
     }
-    if (steps > 0).any():
-        features["the smallest difference within a row of {x}"] = float(steps[steps > 0].min())
+    different = np.concatenate([each[each > 0] for each in steps]) if steps else np.zeros(0)
+    if different.size:
+        features["the smallest difference of two numbers in a row of {x}"] = float(different.min())
+        features["the largest difference of two numbers in a row of {x}"] = max(
+            float(row[-1] - row[0]) for row in rows if row.size
+        )
     return features
+
+
+def _without_padding(features: Features) -> Features:
+    """Add to each name that the padding does not count."""
+    return {f"{name} (padding left out)": value for name, value in features.items()}
 
 
 def _of_form(value: Any) -> Features:
     """Describe how the numbers are passed."""
-    array = np.asarray(value)
-    return {
-        "{x} is a list": isinstance(value, list),
-        "{x} is a single number": array.ndim == 0,
-        **{
-            f"{{x}} has {count} {'axis' if count == 1 else 'axes'}": array.ndim == count
-            for count in (1, 2, 3)
-        },
-        "{x} holds integers": array.dtype.kind in "iu",
-        "{x} holds truth values": array.dtype.kind == "b",
-    }
+    array, is_array = np.asarray(value), isinstance(value, np.ndarray)
+    is_whole, is_truth = array.dtype.kind in "iu", array.dtype.kind == "b"
+    is_transposed = is_array and array.flags.f_contiguous and not array.flags.c_contiguous
+    return dict(
+        zip(
+            FORMS,
+            (
+                isinstance(value, list),
+                array.ndim == 0,
+                *(array.ndim == count for count in (1, 2, 3)),
+                is_array,
+                is_array and array.dtype.kind == "f",
+                is_whole,
+                is_array and is_whole,
+                is_truth,
+                is_array and is_truth,
+                is_transposed,
+            ),
+            strict=True,
+        )
+    )
+
+
+def not_padding(domain: Domain) -> list[str]:
+    """Return the clauses that are true of an entry that is not padding."""
+    return [f"{name} is 1" for name, kind in domain.arguments.items() if isinstance(kind, Mask)]
 
 
 def of_entries(given: Given, shape: tuple[int, ...]) -> Mapping[str, Floats | Bools]:
@@ -203,13 +284,13 @@ def _of_places(shape: tuple[int, ...]) -> dict[str, Floats | Bools]:
     """Describe the position of each entry."""
     places = np.indices(shape)
     columns: dict[str, Floats | Bools] = {
-        "it is not the first of its row": places[-1] > 0,
-        "it is not the last of its row": places[-1] < shape[-1] - 1,
+        "the entry is not the first of its row": places[-1] > 0,
+        "the entry is not the last of its row": places[-1] < shape[-1] - 1,
     }
     if len(shape) > 1:
         columns |= {
-            "it is not in the first row": places[0] > 0,
-            "it is not in the last row": places[0] < shape[0] - 1,
+            "the entry is not in the first row": places[0] > 0,
+            "the entry is not in the last row": places[0] < shape[0] - 1,
         }
     return columns
 
@@ -223,7 +304,11 @@ def _of_differences(given: Given, shape: tuple[int, ...]) -> dict[str, Floats | 
         if first.shape == second.shape == shape:
             with np.errstate(all="ignore"):
                 difference = first - second
-            columns |= {f"{name} - {other}": difference, f"the size of {name} - {other}": abs(difference)}
+            columns |= {
+                f"{name} equals {other}": first == second,
+                f"{name} - {other}": difference,
+                f"the absolute value of {name} - {other}": abs(difference),
+            }
     return columns
 
 
@@ -232,15 +317,15 @@ def _of_fewer_axes(array: Floats, shape: tuple[int, ...]) -> Mapping[str, Floats
     tokens.
     """
     broad = np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape)
-    return {"{x} of its row": broad, "{x} of its row is 0": broad == 0}
+    return {"the number of {x} for the entry": broad, "the number of {x} for the entry is 0": broad == 0}
 
 
 def _of_one_axis_more(array: Floats) -> Mapping[str, Floats | Bools]:
     """Describe an argument with a row of numbers for each entry."""
     return {
-        "the largest number of its row of {x}": array.max(-1),
-        "the smallest number of its row of {x}": array.min(-1),
-        "a number of its row of {x} is 0": (array == 0).any(-1),
+        "the largest number in the row of {x}": array.max(-1),
+        "the smallest number in the row of {x}": array.min(-1),
+        "the row of {x} holds a 0": (array == 0).any(-1),
     }
 
 
@@ -249,15 +334,15 @@ def _of_same_shape(array: Floats, kind: Argument, given: Given) -> Mapping[str, 
         return {"{x} is 0": array <= 0, "{x} is 1": array > 0}
     columns: dict[str, Floats | Bools] = {
         "{x}": array,
-        "the size of {x}": abs(array),
+        "the absolute value of {x}": abs(array),
         "{x} is 0": array == 0,
         "{x} is the largest of its row": array == array.max(-1, keepdims=True),
         "{x} is not the largest of its row": array < array.max(-1, keepdims=True),
         "{x} is the smallest of its row": array == array.min(-1, keepdims=True),
         "{x} is not the smallest of its row": array > array.min(-1, keepdims=True),
         "the number of times that {x} occurs in its row": _counts(array),
-        "the largest number of its row of {x}": np.broadcast_to(array.max(-1, keepdims=True), array.shape),
-        "the smallest number of its row of {x}": np.broadcast_to(array.min(-1, keepdims=True), array.shape),
+        "the largest number in the row of {x}": np.broadcast_to(array.max(-1, keepdims=True), array.shape),
+        "the smallest number in the row of {x}": np.broadcast_to(array.min(-1, keepdims=True), array.shape),
     }
     if isinstance(kind, Whole):
         columns |= _of_marks(array, given)
@@ -282,16 +367,16 @@ def _of_marks(array: Floats, given: Given) -> Mapping[str, Bools]:
         if isinstance(kind, Whole) and not kind.axes and array.ndim:
             equal = array == float(given.arrays[name])
             of_rows = {
-                f"{name} does not occur in its row": ~equal.any(-1, keepdims=True),
-                f"{name} occurs more than once in its row": equal.sum(-1, keepdims=True) > 1,
+                f"{name} does not occur in the row": ~equal.any(-1, keepdims=True),
+                f"{name} occurs more than once in the row": equal.sum(-1, keepdims=True) > 1,
                 f"{{x}} is not {name}": ~equal,
-                f"its row of {{x}} begins with {name}": equal[..., :1],
-                f"its row of {{x}} ends with {name}": equal[..., -1:],
+                f"the row of {{x}} begins with {name}": equal[..., :1],
+                f"the row of {{x}} ends with {name}": equal[..., -1:],
             }
             columns |= {clause: np.broadcast_to(holds, array.shape) for clause, holds in of_rows.items()}
             columns |= {
                 f"{{x}} is {name}": equal,
-                f"{name} has come before": np.cumsum(equal, axis=-1) > equal,
+                f"{name} occurs earlier in the row": np.cumsum(equal, axis=-1) > equal,
             }
     return columns
 

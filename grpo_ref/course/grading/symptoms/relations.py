@@ -23,6 +23,10 @@ LEAST, NEARLY = 1e-9, 1e-4
 """If the largest error is below the second fraction of the largest value, the value is nearly right. If it is
 below the first fraction, only small entries are wrong.
 """
+MOST_DIGITS = 15
+ROUND = 1024.0
+"""A number is round if this multiple of it is whole."""
+SINGLE = "Every returned number is a number of single precision (float32)."
 
 
 def relation(wrong: Sequence[tuple[Given, Any, Any]]) -> str:
@@ -52,17 +56,48 @@ def likeness(wrong_calls: Sequence[tuple[Given, Any, Any]]) -> str:
         return ""
     arrays = [pair for pair in pairs if pair is not None]
     far = [abs(got - due).max(initial=0.0) / (abs(due).max(initial=0.0) or 1.0) for got, due in arrays]
-    if LEAST < (deviation := float(max(far))) < NEARLY:
-        digits = math.floor(-math.log10(deviation))
-        return f"In these calls, at least the first {digits} digits are right, but not all."
+    if 0.0 < min(far) and LEAST < max(far) < NEARLY:
+        digits = f"On the wrong calls, the value agrees with the right one to {_digits(far)} digits."
+        return f"{digits} {SINGLE}" if _is_single([got for got, _ in arrays]) else digits
     off = [
         ~np.isclose(got, due, rtol=EXACTLY, atol=EXACTLY * abs(due).max(initial=0.0)) for got, due in arrays
     ]
     values = np.concatenate([got[wrong].ravel() for (got, _), wrong in zip(arrays, off, strict=True)])
-    if values.size and (values == values[0]).all():
-        return f"In these calls, {values[0]:g} is returned."
+    if not values.size:
+        return ""
+    subject = "the value" if all(got.size == 1 for got, _ in arrays) else "each wrong number"
+    if (values == values[0]).all():
+        return f"On the wrong calls, {subject} is {_number(float(values[0]))}."
     name = _returned_as_given([given for given, _, _ in wrong_calls], [got for got, _ in arrays], off)
-    return f"In these calls, {name} is returned unchanged." if values.size and name else ""
+    return f"On the wrong calls, {subject} is the number of {name} at the same place." if name else ""
+
+
+def _digits(deviations: Sequence[float]) -> str:
+    """Return the numbers of right digits, as in "7" or "4 to 7"."""
+    fewest, most = (
+        min(MOST_DIGITS, math.floor(-math.log10(each))) for each in (max(deviations), min(deviations))
+    )
+    return f"{fewest}" if fewest == most else f"{fewest} to {most}"
+
+
+def _is_single(arrays: Sequence[Floats]) -> bool:
+    """Return whether single precision can hold all numbers of these arrays, of which some are not round."""
+    values = np.concatenate([each.ravel() for each in arrays])
+    with np.errstate(all="ignore"):
+        is_round = values * ROUND == np.floor(values * ROUND)
+        return bool((values == values.astype(np.float32)).all() and (~is_round).sum() >= FEWEST)
+
+
+def _number(value: float) -> str:
+    """Return the number as text; if it is a power of e, say so.
+
+    >>> _number(-0.0), _number(math.exp(20.0)), _number(-1e3)
+    ('0', '4.85165e+08, which is exp(20)', '-1000')
+    """
+    power = math.log(abs(value)) if value else 0.0
+    whole = round(power)
+    is_power = abs(whole) > 1 and math.isclose(power, whole, rel_tol=EXACTLY)
+    return f"{value + 0.0:g}" + (f", which is {'-' * (value < 0)}exp({whole})" if is_power else "")
 
 
 def _returned_as_given(given: Sequence[Given], got: Sequence[Floats], wrong: Sequence[Bools]) -> str:
