@@ -59,8 +59,13 @@ class Condition:
 
     @property
     def holds(self) -> Bools:
-        """Truth value of the condition for each sample."""
-        return self.column > 0 if self.sign == 0 else ~(self.sign * self.column < self.sign * self.limit)
+        """Truth value of the condition for each sample; false if the number is unknown."""
+        return self.column > 0 if self.sign == 0 else self.sign * self.column >= self.sign * self.limit
+
+    @property
+    def excludes(self) -> bool:
+        """True if the condition is false of a sample whose number is known."""
+        return bool((~self.holds & ~np.isnan(self.column)).any())
 
     def clause(self, right: Bools, precision: float = 1.0) -> "Clause":
         """Return the condition with a round bound between the wrong samples and these right ones.
@@ -74,7 +79,8 @@ class Condition:
         """
         if self.sign == 0:
             return Clause(self.noun)
-        nearest = np.sort(self.sign * self.column[right & ~self.holds])[::-1]
+        known = right & ~self.holds & ~np.isnan(self.column)
+        nearest = np.sort(self.sign * self.column[known])[::-1] if known.any() else np.array([-np.inf])
         needed = 1 if precision >= 1.0 else math.ceil(math.log(UNSURE) / math.log(1.0 - precision))
         bound = self.sign * between(float(nearest[0]), self.sign * self.limit) + 0.0
         sure = self.sign * float(nearest[min(needed, len(nearest)) - 1])
@@ -153,7 +159,7 @@ class Clause:
     @property
     def is_known(self) -> bool:
         """True if inputs near the bound were tried on both sides, or if there is no bound."""
-        return self.ends is None or self.ends.are_near
+        return self.ends is None or self.ends.are_near or np.isinf(self.ends.right)
 
     @property
     def unknown(self) -> str:
@@ -330,7 +336,7 @@ def conditions(columns: Mapping[str, Floats | Bools], wrong: Bools) -> Iterator[
         else:
             ends = {1: column[wrong].min(), -1: column[wrong].max()}
             made = [Condition(noun, column, sign, float(limit)) for sign, limit in ends.items()]
-        yield from (each for each in made if not each.holds.all())
+        yield from (each for each in made if each.excludes)
 
 
 def together(rule: Sequence[Condition]) -> Bools:

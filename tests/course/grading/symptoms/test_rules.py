@@ -153,3 +153,12 @@ def test_a_right_number_near_the_bound_may_be_right_for_another_reason():
     vague = rule({"x": x, "G is even": EVEN}, x > 1.5).counted({"x": x}, right_anyway)
     assert not vague.is_known
     assert vague.text == "x is 1.7 or more"
+
+
+def test_that_a_number_exists_is_no_second_condition():
+    width = np.where(EVEN, np.maximum(SIZES, 1.0), np.nan)
+    columns = {"the width": width, "there is a width": EVEN}
+    found = rule(columns, EVEN & (SIZES > 20))
+    assert found.text == "the width is 22 or more"
+    assert found.is_exact
+    assert rule({"the width": width}, EVEN) is None
