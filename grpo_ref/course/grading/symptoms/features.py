@@ -143,6 +143,7 @@ def _of_mask(name: str, kind: Argument, given: Given) -> Features:
         rows = mask.reshape(-1, mask.shape[-1]) if mask.ndim else mask.reshape(1, 1)
         features |= {
             "{x} holds a 0": not mask.all(),
+            "{x} holds a 1": bool(mask.any()),
             "{x} is all ones": bool(mask.all()),
             "{x} is all zeros": not mask.any(),
             "a row of {x} is all zeros": not rows.any(-1).all(),
@@ -165,6 +166,8 @@ def _of_numbers(name: str, kind: Argument, given: Given) -> Features:
             "the padding of {x} holds huge numbers": bool((abs(rest) >= min(HUGE.values())).any()),
             "the padding of {x} holds anything but 0": bool((rest != 0).any()),
         }
+    if kind.axes:
+        features["{x} has more than one row"] = len(given.rows(name)) > 1
     if not real.size:
         return features
     if not kind.axes:
@@ -183,13 +186,8 @@ def _of_numbers(name: str, kind: Argument, given: Given) -> Features:
     }
     if (real != 0).any():
         numbers["the smallest absolute value in {x} other than 0"] = float(abs(real[real != 0]).min())
-    rows = [np.sort(row) for row in given.rows(name)]
-    numbers |= _of_rows(rows)
-    return (
-        features
-        | (_without_padding(numbers) if padding else numbers)
-        | {"{x} has more than one row": len(rows) > 1}
-    )
+    numbers |= _of_rows([np.sort(row) for row in given.rows(name)])
+    return features | (_without_padding(numbers) if padding else numbers)
 
 
 def _of_rows(rows: Sequence[Floats]) -> Features:

@@ -159,12 +159,12 @@ class Clause:
     @property
     def is_known(self) -> bool:
         """True if inputs near the bound were tried on both sides, or if there is no bound."""
-        return self.ends is None or self.ends.are_near or np.isinf(self.ends.right)
+        return self.ends is None or self.ends.are_near
 
     @property
     def unknown(self) -> str:
         """The clause of which the tried samples do not tell what it leads to; "" if the bound is known."""
-        if self.is_known:
+        if self.ends is None or self.ends.are_near or np.isinf(self.ends.right):
             return ""
         low, high = self._rounded_ends()[:: self.sign * -1]
         return f"{self.noun} is between {low} and {high}"

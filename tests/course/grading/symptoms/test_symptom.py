@@ -10,6 +10,7 @@ from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.problem import Mutant, Problem
 from grpo_ref.course.grading.sampled_check import FromDomain
+from grpo_ref.course.grading.symptoms.features import Given, of_call
 
 
 def centered(rewards, mask, scale=1.0, first=0):
@@ -178,6 +179,11 @@ def test_what_a_wrong_answer_is_told(answer, parts):
         assert part in told
     for part in parts[1]:
         assert part not in told
+
+
+def test_rows_of_padding_are_rows_too():
+    given = Given(DOMAIN, (np.ones((2, 3)), np.zeros((2, 3))), {})
+    assert of_call(given)["rewards has more than one row"]
 
 
 def test_nothing_is_said_of_a_right_answer_or_of_one_with_a_diagnosis():
