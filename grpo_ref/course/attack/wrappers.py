@@ -32,7 +32,8 @@ class Wrapper:
 
 def _first_ones(count: int) -> str:
     """Return code that sets the numbers at positions from `count` on to 0."""
-    return f"np.where(np.arange(np.shape({{x}})[-1] if np.ndim({{x}}) else 1) < {count}, {{x}}, 0 * {ARRAY})"
+    kept = f"np.arange(np.shape({{x}})[-1]) < {count}"
+    return f"np.where({kept}, {{x}}, 0 * {ARRAY}) if np.ndim({{x}}) else {{x}}"
 
 
 def _first_rows(count: int) -> str:
