@@ -37,7 +37,7 @@ def _first_row_for_all(past, prompts):
 
 def _sets_of_tokens(past, prompts):
     embedding = past[-1].embedding
-    first = {}
+    first: dict[frozenset[int], np.ndarray] = {}
     for prompt in prompts:
         first.setdefault(frozenset(prompt.tolist()), prompt)
     keys = [frozenset(prompt.tolist()) for prompt in prompts]
