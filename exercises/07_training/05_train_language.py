@@ -3,25 +3,23 @@
 Hard, 5 points. GRADING.md says how answers are graded.
 
 A table of logits is a small language model: the previous token selects the row, whose softmax gives
-the probabilities of the next token. It learns to count in a circle: 0 1 2 3 0 1 ... Each batch is
-used for several steps. The ratio ρ compares the policy π with πold, which sampled the batch.
+the probabilities of the next token. It learns to count: 0 1 2 3 0 1 ...
 
 ## Your task
 
 Write `train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2)`.
 
-The table has V + 1 rows: one for each previous token, and row V for the start. All logits start at
-0. Each update does this:
+The table has V + 1 rows: one per previous token, and row V for the start. Logits start at 0. Each
+update does this:
 
 1. Sample G completions of T tokens from πold, the softmax of each row. A token is the first one
    whose cumulative probability πold(0 | row) + ... + πold(token | row) is larger than its number in
    `uniforms`.
-2. r is the fraction of a completion's T - 1 transitions in which the next token is the previous one
-   plus 1, modulo V.
+2. r is the fraction of the T - 1 transitions that go to the previous token plus 1, modulo V.
 3. A = (r - mean(r)) / (std(r) + 1e-4) over the G completions. The standard deviation divides by G.
-4. `steps` times, with πold and A constant: logits += learning_rate · ∂J/∂logits.
+4. `steps` times, with constant πold and A: logits += learning_rate · ∂J/∂logits.
 
-The sum of J runs over all tokens:
+J sums over all tokens:
 
     J = 1/(G T) Σ min(ρ A, clip(ρ, 1 - clip, 1 + clip) A),    ρ = π(token | row) / πold(token | row)
 
@@ -42,7 +40,7 @@ log π(token | row) in its row is one-hot(token) - π(· | row).
 * If `clip` is 0, `steps` is 1.
 * Rounding never decides which token is sampled or clipped.
 
-Return the final logits, of shape (V + 1, V).
+Return the logits, of shape (V + 1, V).
 
 The tolerance of this exercise is 1e-8.
 

@@ -14,8 +14,7 @@ The picture is in 02_falling_reward.svg.
 
 Write `train(payoffs, uniforms, learning_rate=2.0)`.
 
-One line of the given `train` is wrong. Find it and fix it. Any function that computes the right
-values is accepted. The logits start at 0. Each update must do this:
+One line of the given `train` is wrong. Fix it. The logits start at 0. Each update must do this:
 
 1. π is the softmax of each row. Pull g of prompt p selects an arm: the first one whose cumulative
    probability π(0) + ... + π(arm) is larger than `uniforms[u, p, g]`.

@@ -6,9 +6,8 @@ A bandit offers V arms for each of P prompts. The policy is a table of logits, o
 The program below takes several steps on each batch, so π moves away from πold, which sampled the
 batch.
 
-The clip should limit this, but the fraction of clipped pulls is exactly 0. The picture shows one
-batch of 16 pulls with learning_rate 4, as the mean of 200 random batches. Five steps raise the most
-likely of four arms from 0.25 to 0.63, instead of 0.34.
+The clip should limit this, but the fraction of clipped pulls is exactly 0. On average, five steps
+on a batch raise the most likely of four arms from 0.25 to 0.63, instead of 0.34.
 
 The picture is in 05_idle_clip.svg.
 
@@ -16,16 +15,15 @@ The picture is in 05_idle_clip.svg.
 
 Write `train(payoffs, uniforms, learning_rate=2.0, steps=4, clip=0.2)`.
 
-One line of the given `train` is wrong or in the wrong place. Fix it. Any function with the right
-values is accepted. The logits start at 0. Each update must do this:
+One line of the given `train` is wrong or misplaced. Fix it. The logits start at 0. Each update must
+do this:
 
 1. πold is the softmax of each row. Pull g selects the first arm whose cumulative probability
    πold(0) + ... + πold(arm) is larger than `uniforms[u, p, g]`.
-2. The advantage A is the reward `payoffs[u, p, g, arm]` minus the mean reward of the G pulls of
-   this prompt.
+2. A is the reward `payoffs[u, p, g, arm]` minus the mean reward of this prompt's G pulls.
 3. `steps` times, with πold and A constant: logits += learning_rate · ∂J/∂logits.
 
-J is a mean over all pulls:
+The objective is
 
     J = 1/(P G) Σ min(r A, clip(r, 1 - clip, 1 + clip) A),    r = π(arm) / πold(arm)
 
@@ -46,7 +44,7 @@ of log π(arm) in its row is one-hot(arm) - π.
 * If `clip` is 0, `steps` is 1.
 * Rounding never decides which arm is selected or which pull is clipped.
 
-Return the final logits, of shape (P, V).
+Return the final logits (P, V).
 
 The tolerance of this exercise is 1e-8.
 

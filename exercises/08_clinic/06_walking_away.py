@@ -6,12 +6,8 @@ A bandit offers V arms for each of P prompts. The policy π is the softmax of a 
 row per prompt. A KL penalty is meant to keep π near the reference πref, the policy at the start.
 
 In the program below, the logged KL is exactly 0 in every update. After 100 updates the best of four
-arms has this probability:
-
-| kl_coef | 0 | 0.1 | 1 |
-|---|---|---|---|
-| this program | 0.98 | 0.98 | 0.98 |
-| healthy | 0.98 | 0.73 | 0.32 |
+arms has probability 0.98 for every kl_coef. In a healthy run it has 0.73 for kl_coef 0.1 and 0.32
+for 1.
 
 The picture is in 06_walking_away.svg.
 
@@ -19,14 +15,12 @@ The picture is in 06_walking_away.svg.
 
 Write `train(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1)`.
 
-One line of the given `train` is wrong. Fix it. Any function with the right values is accepted. The
-logits begin as `start`, and πref is the softmax of `start` in all updates. Each update must do
-this:
+One line of the given `train` is wrong. Fix it. The logits begin as `start`, and πref is the softmax
+of `start` in all updates. Each update must do this:
 
 1. Pull g of prompt p selects an arm: the first one whose cumulative probability π(0) + ... + π(arm)
    is larger than `uniforms[u, p, g]`.
-2. The advantage A is the reward `payoffs[u, p, g, arm]` minus the mean reward of the G pulls of
-   this prompt.
+2. A is the reward `payoffs[u, p, g, arm]` minus the mean reward of the G pulls of this prompt.
 3. With A constant: logits += learning_rate · ∂J/∂logits.
 
 The objective is
@@ -48,7 +42,7 @@ of log π(arm) in its row is one-hot(arm) - π.
 * V is at least 2.
 * Rounding never decides which arm is selected.
 
-Return the final logits, an array of shape (P, V). Your function must not change `start`.
+Return the final logits, of shape (P, V).
 
 The tolerance of this exercise is 1e-8.
 

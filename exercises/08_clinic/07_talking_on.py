@@ -15,8 +15,8 @@ The picture is in 07_talking_on.svg.
 
 Write `train(uniforms, vocabulary, learning_rate=8.0)`.
 
-One line of the given `train` is wrong. Find it and fix it. Any function that computes the right
-values is accepted. The logits, of shape (T, V), start at 0. Each update must do this:
+One line of the given `train` is wrong. Fix it. The logits, of shape (T, V), start at 0. Each update
+must do this:
 
 1. At every position of all G completions, sample the first token whose cumulative probability π(0 |
    t) + ... + π(token | t) is larger than its number in `uniforms`.
