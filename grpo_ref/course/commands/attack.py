@@ -43,7 +43,7 @@ def command(
 
     Every right answer is made wrong in hundreds of ways. For each wrong answer, the attack searches inputs of
     the domain on which it is wrong, shrinks them and writes them beside the problem as hidden cases. Wrong
-    answers that neither an input nor a check tells from a right answer are listed under
+    answers that neither an input nor a check distinguishes from a right answer are listed in the file
     left.json of the exercise: read that list. If a run was stopped, the same command continues it. With
     --sample, the exit status is 1 if a wrong answer passes that is not on that list.
     """
