@@ -16,7 +16,7 @@ GUIDES = {
     for title, _, text in (section.partition("\n") for section in SECTIONS)
     if title.startswith("I want to add ")
 }
-MOST_FILES = {"recipe": 4, "dialect": 4, "task": 3, "experiment": 3, "exercise": 4}
+MOST_FILES = {"recipe": 4, "dialect": 4, "task": 3, "experiment": 3, "exercise": 5}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SESSIONS = re.findall(r"^```console\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 SHOWN = {match["command"]: match for match in COMMAND.finditer("".join(SESSIONS))}
@@ -47,8 +47,8 @@ def test_a_guide_works_and_touches_few_files(title, copy):
     by_hand = touched
     assert 2 <= len(by_hand) <= MOST_FILES[kind_of(title)]
     for path in touched:
-        text = path.read_text(encoding="utf-8")
-        compile(dedent(text), str(path), "exec")
+        if path.suffix == ".py":
+            compile(dedent(path.read_text(encoding="utf-8")), str(path), "exec")
 
 
 def test_every_kind_has_its_guide():

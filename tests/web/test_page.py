@@ -144,14 +144,14 @@ def test_a_host_without_the_headers_will_do(browser, course, monkeypatch, exerci
 def test_a_verdict_is_kept_for_its_exercise_and_damage_is_survived(page, exercises):
     """Another exercise may be looked at meanwhile; what is kept may be spoiled by something else."""
     page.evaluate("location.hash = 'kl/k3'")
-    page.wait_for_function("document.title.startsWith('A KL from one token')")
+    page.wait_for_function("document.title.startsWith('The k3 estimate of the KL')")
     page.click(".cm-content")
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(exercises["kl/k3"]["answer"])
     page.click("#run")
     page.evaluate("location.hash = 'kl/k3_slope'")
     page.wait_for_function(READY, timeout=MINUTE)
-    assert page.inner_text("#status") == "A KL from one token: passed."
+    assert page.inner_text("#status") == "The k3 estimate of the KL: passed."
     assert page.locator("nav a[href='#kl/k3'] .reached").inner_text() == "passed"
     page.evaluate("localStorage.setItem('grpo-ref/1/kl/k3', '{')")
     page.reload()
@@ -226,7 +226,7 @@ def test_a_reset_keeps_a_copy_that_can_be_restored(page, exercises):
 
 def test_an_exercise_links_to_the_pages_that_explain_it(page):
     page.evaluate("location.hash = 'kl/k3'")
-    page.wait_for_function("document.title.startsWith('A KL from one token')")
+    page.wait_for_function("document.title.startsWith('The k3 estimate of the KL')")
     assert page.inner_text("#read-more") == "Read more: The k3 estimator"
     assert page.get_attribute("#read-more a", "href") == "../k3.html"
     page.evaluate("location.hash = 'kl/k3_slope'")

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from student import POINTS, ROOT, TOTAL, facts, run
+from student import ROOT, TOTAL, facts, run
 
 
 def test_grade_everything(folder):
@@ -14,11 +14,11 @@ def test_grade_everything(folder):
     assert result.exit_code == 1
     assert f"1 of {TOTAL} solved" in result.output
     assert "FAIL  Groups do not mix" in result.output
-    assert "likely   Mean and std are taken over the whole batch" in result.output
+    assert "likely   Computes mean and standard deviation over the whole batch" in result.output
     assert "next: " not in result.output
     assert "probabilities/log_softmax: not started" in result.output
     assert "clinic/falling_reward: not started" in result.output
-    assert facts(folder) == [f"advantages/group_normalized points {POINTS}", "probabilities/entropy points 1"]
+    assert facts(folder) == ["probabilities/entropy points 1"]
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,19 @@ def test_fewer_points_later_take_nothing_away(folder):
     assert facts(folder) == ["probabilities/entropy points 1"]
 
 
+def test_a_part_of_the_points_is_recorded_once_the_examples_pass(folder):
+    (folder / "02_advantages/01_group_normalized.py").write_text(
+        "import numpy as np\n\ndef group_advantages(rewards, eps=1e-4):\n"
+        "    rewards = np.asarray(rewards, dtype=float)\n"
+        "    distance = rewards - rewards.mean(-1, keepdims=True)\n"
+        "    return np.clip(distance / (rewards.std(-1, keepdims=True) + eps), -3, 3)\n"
+    )
+    assert "FAIL  One success among 65" in run("grade", "group_normalized").output
+    (line,) = facts(folder)
+    assert line.startswith("advantages/group_normalized points ")
+    assert 0 < float(line.split()[-1]) < 1
+
+
 def test_it_is_said_what_the_answers_were_kept_from(folder):
     told = " ".join(run("grade", "entropy").output.split())
     assert "each answer ran in a process of its own, " in told
@@ -127,7 +140,9 @@ def test_where_a_report_cannot_be_written_is_said_before_grading(folder):
 def test_plain_text_has_sentences_and_no_columns(folder):
     text = run("grade", "group_normalized", "--plain", color=True).output
     assert "Test passed: One of two is right.\n" in text
-    assert "Test failed: Groups do not mix.\nCalled: group_advantages([[0, 1], [5, 5]])\nReturned: " in text
+    assert (
+        "Test failed: Groups do not mix.\nCalled: group_advantages([[0, 1], [5, 5]], 0.5)\nReturned: " in text
+    )
     assert "\x1b" not in text
     assert "PASS" not in text
 
@@ -142,7 +157,7 @@ def test_colour_only_where_it_is_wanted(folder, monkeypatch):
 def test_in_process_prints_and_is_not_official(folder):
     text = (ROOT / "solutions/01_probabilities/03_entropy.py").read_text()
     (folder / "01_probabilities/03_entropy.py").write_text(
-        text.replace("    # solution", "    print('here')")
+        text.replace("    probs =", "    print('here')\n    probs =")
     )
     result = run("grade", "entropy", "--in-process")
     assert result.exit_code == 0

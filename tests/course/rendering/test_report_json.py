@@ -23,7 +23,7 @@ def test_the_report_as_json_follows_its_schema(folder):
     assert by_id["kl/estimators"]["tests"] == []
     assert by_id["kl/k3"]["tests"][0]["name"] == "The file can be loaded"
     wrong = by_id["advantages/group_normalized"]
-    assert wrong["diagnosis"].startswith("Mean and std are taken over the whole batch")
+    assert wrong["diagnosis"].startswith("Computes mean and standard deviation over the whole batch")
     assert [test["passed"] for test in wrong["tests"]] == [each.passed for each in GRADED.results]
     assert "FAIL  Groups do not mix" in result.output
 
