@@ -515,7 +515,7 @@ MISTAKES: tuple[tuple[str, str, str, tuple[Rewrite, ...]], ...] = (
     (
         "another type",
         "type",
-        "Stores numbers as integers, or with fewer digits than a float of 64 bits.",
+        "",
         (
             _types,
             pattern("A.sum(B)", "A.sum(B, dtype=np.uint8)"),

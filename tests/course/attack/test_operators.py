@@ -122,5 +122,11 @@ def test_every_operator_belongs_to_a_kind():
 
 def test_the_operators_of_the_field_have_a_sentence_for_the_student():
     steps = {operator.name for operator in FIELD if not operator.sentence}
-    assert steps == {"a step clipped", "a step rounded", "a step without zeros", "other selections"}
+    assert steps == {
+        "a step clipped",
+        "a step rounded",
+        "a step without zeros",
+        "other selections",
+        "another type",
+    }
     assert all(operator.sentence.endswith(".") for operator in FIELD if operator.name not in steps)
