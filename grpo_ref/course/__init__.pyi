@@ -12,7 +12,7 @@ from .grading.grade import (
 from .grading.kill_matrix import Matrix as Matrix, kill_matrix as kill_matrix, near_misses as near_misses
 from .grading.problem import Problem as Problem
 from .grading.report import Report as Report
-from .grading.statement import starter as starter, statement as statement
+from .rendering.statement import starter as starter, statement as statement
 from .marking import mark as mark
 from .exercises import PROBLEMS as PROBLEMS
 from .right_answers import right_answers as right_answers

@@ -7,7 +7,7 @@ from unicodedata import normalize
 import pytest
 
 from grpo_ref.course.exercises import PROBLEMS
-from grpo_ref.course.grading.statement import statement
+from grpo_ref.course.rendering.statement import statement
 from grpo_ref.web.statements import statement_html
 
 WORDS = ("clinic/read_the_curve",)

@@ -65,7 +65,7 @@ def test_dev_check_proves_and_draws_the_matrix():
         sum(map(len, lists)) for lists in zip(*((p.checks, p.mutants) for p in proved), strict=True)
     )
     assert f"2 exercises, {checks} checks, {wrong} wrong answers, no survivor" in result.output
-    assert re.search(r"^  sign of v  +( [x.] )+", result.output, re.M)
+    assert re.search(r"^  k2  +( [x.] )+", result.output, re.M)
 
 
 def test_dev_check_finds_drift_and_missing_files(tmp_path):
