@@ -32,8 +32,8 @@ is not below the last sum, return the last token whose probability is not 0.
 * N and V are at least 1.
 * Every number in `probs` is 0 or at least 1e-300 in absolute value.
 * Each row of `probs` sums to 1 up to rounding.
-* Rounding never decides the answer: u differs from each sum by at least 1e-13 times the sum. The
-  exceptions are the sum of all probabilities, and rows of multiples of 1/4, whose sums are exact.
+* Apart from the last sum, u is never within 1e-13 of a sum, unless the probabilities are multiples
+  of 1/4. So rounding never decides the answer.
 
 Return an array of shape (N,) of integers from 0 to V - 1.
 

@@ -34,8 +34,8 @@ of values.
 | `eps`        | added to each standard deviation            | number    | 1e-4 to 1 |
 
 * P, G and K are at least 1.
-* In the tests, if G > 1 and some reward is not an integer, at least one group has different rewards
-  by a criterion whose weight is not 0.
+* If G > 1, the advantages of a batch are never all equal up to rounding, unless all rewards are
+  integers.
 
 Return an array of shape (P, G) with the values Aᵢ. Up to rounding, its sum is 0.
 

@@ -19,8 +19,8 @@ Compute, for each prompt:
     sᵢⱼ = (rᵢⱼ - mean(R)) / (std(R) + eps)
     Aᵢₜ = Σⱼ sᵢⱼ      over the steps j of completion i whose last token is t or a later one
 
-Step j of completion i of prompt p ends at the j-th 1 in `step_ends[p, i]`. Its reward rᵢⱼ is at the
-same position in `step_rewards`. Where `step_ends` is 0, no step ends and the entry of
+Step j of completion i of prompt p ends at the j-th 1 in `step_ends[p, i]`. Its reward rᵢⱼ is the
+entry of `step_rewards` at this token. Where `step_ends` is 0, no step ends and the entry of
 `step_rewards` does not count.
 
 R contains the rewards of all steps of all completions of this prompt. Each step counts once. std is

@@ -3,7 +3,7 @@
 import pytest
 
 from grpo_ref.course.contents import EXERCISES
-from grpo_ref.course.layout import support_files
+from grpo_ref.course.layout import exercise_folder, support_files
 from grpo_ref.course.pages import pages
 from grpo_ref.course.starters import fill, is_untouched, reset, starter_of
 from grpo_ref.course.workbook import Workbook
@@ -14,7 +14,9 @@ NAME = "kl/k3"
 @pytest.fixture
 def workbook(tmp_path):
     workbook = Workbook(tmp_path, pytest.fail)
-    assert fill(workbook) == (len(EXERCISES) + len(support_files()) + len(pages()), 0, 0)
+    pictures = sum((exercise_folder(name) / "picture.svg").is_file() for name in EXERCISES)
+    files = len(EXERCISES) + pictures + len(support_files()) + len(pages())
+    assert fill(workbook) == (files, 0, 0)
     return workbook
 
 

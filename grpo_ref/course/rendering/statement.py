@@ -61,9 +61,7 @@ def _see_also(problem: Problem) -> str:
     """List the source, the package's own function, the step of the derivation and the notebook."""
     lines = [f"* Source: {problem.source.rstrip('.')}."]
     if problem.kernel:
-        lines.append(
-            f"* `{problem.kernel}` computes the same in this package. Look at it when you are done."
-        )
+        lines.append(f"* `{problem.kernel}` computes the same in this package. Look at it when you are done.")
     if problem.derivation:
         number, _, name = problem.derivation.partition("_")
         lines.append(

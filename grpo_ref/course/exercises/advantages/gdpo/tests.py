@@ -50,8 +50,7 @@ DOMAIN = Domain(
     large={"P": 40, "G": 40},
     rules=(
         Rule(
-            "In the tests, if G > 1 and some reward is not an integer, at least one group has different rewards by a"
-            " criterion whose weight is not 0.",
+            "If G > 1, the advantages of a batch are never all equal up to rounding, unless all rewards are integers.",
             differ,
         ),
     ),

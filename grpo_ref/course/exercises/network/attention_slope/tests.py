@@ -100,6 +100,15 @@ CHECKS = (
         why="The weight is 1 for every score, so only the value has a gradient.",
     ),
     Case(
+        "A later token with a far larger score",
+        ([[30.0], [0.0]], [[0.0], [30.0]], [[3.0], [5.0]], [[1.0], [2.0]]),
+        (np.array([[0.0], [30.0]]), np.zeros((2, 1)), np.array([[2.0], [1.0]])),
+        why=(
+            "The first token does not see the score of 900. The second has the weights 1/2 and 1/2, and δ = 8: ∂L/∂s is"
+            " 1/2 · (6 - 8) = -1 and 1/2 · (10 - 8) = 1, so its query gets -1 · 0 + 1 · 30."
+        ),
+    ),
+    Case(
         "Two sequences do not mix",
         (
             np.ones((2, 2, 1)),

@@ -42,8 +42,8 @@ DOMAIN = Domain(
     rules=(
         SUMS_TO_ONE,
         Rule(
-            "Rounding never decides the answer: u differs from each sum by at least 1e-13 times the sum. The"
-            " exceptions are the sum of all probabilities, and rows of multiples of 1/4, whose sums are exact.",
+            "Apart from the last sum, u is never within 1e-13 of a sum, unless the probabilities are multiples of"
+            " 1/4. So rounding never decides the answer.",
             is_decided,
         ),
     ),
