@@ -91,5 +91,5 @@ import numpy as np
 
 
 def grpo_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04):
-    """Return minus the mean of surrogate - penalty, over the tokens of a completion, then over completions."""
+    """Return minus the mean of surrogate - penalty: over each completion, then over completions."""
     raise NotImplementedError("objective/grpo_loss")

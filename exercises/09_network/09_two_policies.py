@@ -115,7 +115,7 @@ def hidden_row(embedding, prompt):
 
 
 def train(embedding, head, prompts, answers, uniforms, learning_rate=5.0):
-    """Return E, W and the log-probabilities of the sampled tokens. Hidden rows of prompts are stored and reused."""
+    """Return E, W and the log-probabilities of the sampled tokens. Hidden rows are stored and reused."""
     embedding, head = np.array(embedding, dtype=float), np.array(head, dtype=float)
     prompts, answers, uniforms = np.asarray(prompts), np.asarray(answers), np.asarray(uniforms, dtype=float)
     log_probs = np.zeros(uniforms.shape)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from grpo_ref.course.contents import CHAPTERS, OURS, source_at
 from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.model_answers import readable
-from grpo_ref.course.rendering.statement import starter
 from grpo_ref.course.layout import SOLUTIONS, exercise_folder, file_of, model_answer, support_files
 from grpo_ref.course.pages import pages
+from grpo_ref.course.rendering.statement import starter
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.files import committed_files, free_name, replace_file
 

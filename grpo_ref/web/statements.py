@@ -8,8 +8,8 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from grpo_ref.course.grading.problem import Problem
-from grpo_ref.course.rendering.statement import statement
 from grpo_ref.course.layout import RULES, exercise_folder
+from grpo_ref.course.rendering.statement import statement
 from grpo_ref.render.maths import UnknownMaths, mathml
 
 SYNTAX = ("heading", "list", "backticks", "table", "emphasis")

@@ -10,8 +10,8 @@ from little_exercise import EXERCISE
 from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.judge import agree
 from grpo_ref.course.grading.problem import Case
-from grpo_ref.course.rendering.statement import starter, statement
 from grpo_ref.course.layout import model_answer
+from grpo_ref.course.rendering.statement import starter, statement
 
 EACH = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 MOST_WORDS = 265

@@ -212,7 +212,7 @@ def _of_rows(rows: Sequence[Floats]) -> Features:
 
 def _without_padding(features: Features) -> Features:
     """Add to each name that the padding does not count."""
-    return {f"{name} (padding left out)": value for name, value in features.items()}
+    return {f"{name} (padding excluded)": value for name, value in features.items()}
 
 
 def _of_form(value: Any) -> Features:

@@ -31,7 +31,7 @@ NEAR = 0.1
 TINY = 1e-9
 """A bound is also known if the two numbers differ by at most this fraction of the typical number."""
 FIXED = 1e-3
-"""A bound is told without "about" if the two numbers differ by at most this fraction."""
+"""A bound is printed without "about" if the two numbers differ by at most this fraction."""
 UNSURE = 0.05
 """Largest probability that all right samples beyond a bound are right for another reason."""
 NEARLY_ZERO = 0.01

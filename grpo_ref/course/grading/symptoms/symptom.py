@@ -81,8 +81,8 @@ def symptom(problem: Problem, witness: Witness, seed: int) -> str:
     calls = first + more
     if not any(each.is_wrong for each in calls):
         return changed
-    found = _related(problem, calls, tests) or _where(problem, calls, tests)
-    return " ".join(filter(None, (changed, found)))
+    pattern = _related(problem, calls, tests) or _where(problem, calls, tests)
+    return " ".join(filter(None, (changed, pattern)))
 
 
 def _related(problem: Problem, calls: Sequence[Judged], tests: Callable[[], Sequence[Judged]]) -> str:
@@ -94,9 +94,9 @@ def _related(problem: Problem, calls: Sequence[Judged], tests: Callable[[], Sequ
         return ""
     simple = [(f"Where {symbol} is 1, ", symbol) for symbol in domain_of(problem).sizes]
     for start, symbol in [("", ""), *simple]:
-        found = _relation(calls, symbol)
-        if found and found == _relation(tests(), symbol):
-            return start + (found[0].lower() + found[1:] if start else found)
+        pattern = _relation(calls, symbol)
+        if pattern and pattern == _relation(tests(), symbol):
+            return start + (pattern[0].lower() + pattern[1:] if start else pattern)
     return ""
 
 
@@ -145,9 +145,9 @@ def _where(problem: Problem, calls: Sequence[Judged], tests: Callable[[], Sequen
     wrong = [each for each in telling if each.is_wrong]
 
     def rule(samples: Callable[[Sequence[Judged]], Samples | None]) -> Rule | None:
-        found = _rule(problem, telling, telling_tests, samples)
-        every = None if found is None else samples([*calls, *tests()])
-        return None if found is None or every is None else found.counted(every.columns, every.wrong)
+        pattern = _rule(problem, telling, telling_tests, samples)
+        every = None if pattern is None else samples([*calls, *tests()])
+        return None if pattern is None or every is None else pattern.counted(every.columns, every.wrong)
 
     by_call = rule(of_calls) if len(wrong) <= NEARLY_ALL * len(telling) else None
     by_entry = None if by_call is not None and by_call.is_exact else rule(entries_of)
@@ -169,8 +169,8 @@ def _rule(
     samples: Callable[[Sequence[Judged]], Samples | None],
 ) -> Rule | None:
     """Return the rule for the samples, if it is not trivial and the tests do not refute it."""
-    found = samples(telling)
-    rule = None if found is None else rule_for(found.columns, found.wrong, found.independent)
+    pattern = samples(telling)
+    rule = None if pattern is None else rule_for(pattern.columns, pattern.wrong, pattern.independent)
     if rule is None or _is_trivial(problem, rule, telling) or not tests():
         return None
     others = samples(tests())

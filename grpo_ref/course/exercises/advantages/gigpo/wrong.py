@@ -220,7 +220,7 @@ WRONG = (
     Mutant(
         "padding averaged",
         changed(mean=lambda returns, states, taken: mean_of_the_state(returns, states, np.ones_like(taken))),
-        "Counts padding in the mean.",
+        "Counts padding as turns.",
     ),
     Mutant(
         "rewards of padding",

@@ -86,7 +86,7 @@ WRONG = (
                 )
             ]
         ),
-        "Averages the first |oᵢ| places of each row; padding may also stand before a token.",
+        "Averages the first |oᵢ| places of each row; padding may also come before a token.",
     ),
     Mutant(
         "lengths of truth values",

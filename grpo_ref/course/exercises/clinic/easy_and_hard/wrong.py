@@ -45,7 +45,7 @@ WRONG = (
         "Subtracts the middle between the largest and the smallest reward; the baseline is the mean.",
     ),
     Mutant(
-        "own reward not in the mean",
+        "own reward omitted",
         on_bandits(replace(RIGHT, advantage=leave_one_out)),
         "Leaves the pull's own reward out of the mean; the mean is over all G pulls.",
     ),

@@ -25,7 +25,7 @@ WRONG = (
         "Ignores pulls with a negative advantage; they must make their arm less likely.",
     ),
     Mutant(
-        "own reward not in the mean",
+        "own reward omitted",
         on_bandits(replace(RIGHT, advantage=leave_one_out)),
         "Leaves the pull's own reward out of the mean; the mean is over all G pulls.",
     ),

@@ -11,8 +11,8 @@ def _renamed(**names):
     names = {key.replace("_", " "): value for key, value in names.items()}
 
     def answer(reward, truth, entropy):
-        found = reference(reward, truth, entropy)
-        return names.get(found, found)
+        diagnosis = reference(reward, truth, entropy)
+        return names.get(diagnosis, diagnosis)
 
     return answer
 
@@ -28,15 +28,15 @@ def _with_ends(start_of, end_of):
 
 
 def _any_fall_of_the_truth(reward, truth, entropy):
-    found, truth = reference(reward, truth, entropy), np.asarray(truth, dtype=float)
+    diagnosis, truth = reference(reward, truth, entropy), np.asarray(truth, dtype=float)
     has_fallen = truth[-ENDS:].mean() < truth[:ENDS].mean()
-    return "reward hacking" if found == "learning" and has_fallen else found
+    return "reward hacking" if diagnosis == "learning" and has_fallen else diagnosis
 
 
 def _truth_must_rise(reward, truth, entropy):
-    found = reference(reward, truth, entropy)
+    diagnosis = reference(reward, truth, entropy)
     has_risen = np.mean(truth[-ENDS:]) >= np.mean(truth[:ENDS]) + 0.1
-    return "reward hacking" if found == "learning" and not has_risen else found
+    return "reward hacking" if diagnosis == "learning" and not has_risen else diagnosis
 
 
 def _collapse_first(reward, truth, entropy):

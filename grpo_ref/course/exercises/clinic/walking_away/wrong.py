@@ -1,6 +1,7 @@
 """Wrong answers to `clinic/walking_away`, each with the sentence that a student who wrote it reads."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -11,12 +12,17 @@ from grpo_ref.course.exercises.clinic.walking_away.tests import of, reference
 from grpo_ref.learning.policies.table import log_softmax
 
 
+def _fixed(reference, first, now):
+    """Return a reference that does not depend on the run."""
+    return reference
+
+
 def _one_update_behind(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1):
     """Train with the policy before the previous update as the reference."""
     before = logits = np.asarray(start, dtype=float)
     for update in range(len(payoffs)):
         fixed = log_softmax(before)
-        step = of(replace(RIGHT, reference=lambda first, now, fixed=fixed: fixed))
+        step = of(replace(RIGHT, reference=partial(_fixed, fixed)))
         now = slice(update, update + 1)
         before, logits = logits, step(logits, payoffs[now], uniforms[now], learning_rate, kl_coef)
     return logits

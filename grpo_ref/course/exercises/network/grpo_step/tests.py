@@ -256,7 +256,7 @@ CHECKS = (
     Holds(
         "Many steps on one batch are clipped",
         _all_are_clipped_in_the_end,
-        why="The clip stops tokens whose ratio is out of range.",
+        why="Tokens whose ratio is out of range are clipped.",
     ),
     Unchanged((EMBEDDINGS, WEIGHT, TOKENS, MASK, REWARDS, OLD, 1.0)),
 )

@@ -20,10 +20,10 @@ def nested_lists(weights, states, tokens, n_states, n_tokens):
 
 
 def with_fsum(weights, states, tokens, n_states, n_tokens):
-    found = collections.defaultdict(list)
+    entries = collections.defaultdict(list)
     for weight, state, token in zip(weights, states, tokens, strict=True):
-        found[int(state), int(token)].append(float(weight))
-    return [[math.fsum(found[s, a]) for a in range(n_tokens)] for s in range(n_states)]
+        entries[int(state), int(token)].append(float(weight))
+    return [[math.fsum(entries[s, a]) for a in range(n_tokens)] for s in range(n_states)]
 
 
 def product_of_one_hots(weights, states, tokens, n_states, n_tokens):
