@@ -25,8 +25,7 @@ EXERCISE = Problem(
     seconds=1.0,
     signature="mean_row(rows)",
     text=(
-        "## Your task\n\nReturn the mean.\n\n"
-        "## Examples\n\n    >>> mean_row([[1, 2], [3, 6]])\n    [2, 4]\n"
+        "## Your task\n\nReturn the mean.\n\n## Examples\n\n    >>> mean_row([[1, 2], [3, 6]])\n    [2, 4]\n"
     ),
     source="a lecture",
     checks=(

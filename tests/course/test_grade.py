@@ -77,6 +77,34 @@ def test_a_syntax_error_is_told_with_its_line(judged):
     assert "line 2: def mean_row(rows) return 0" in report.results[0].got
 
 
+LAZY = """
+import numpy as np
+class Lazy(list):
+    def __iter__(self):
+        self.given[...] = 0
+        return list.__iter__(self)
+class Array:
+    __class__ = np.ndarray
+    def __array__(self, *_, **__):
+        self.given[...] = 0
+        return self.given
+def mean_row(rows):
+    if np.ndim(rows) != 2:
+        raise ValueError
+    value = {made}
+    value.given = rows
+    return value
+"""
+
+
+@pytest.mark.parametrize("made", ["Lazy(np.asarray(rows, float).mean(0).tolist())", "Array()"])
+def test_a_type_of_the_students_own_runs_no_code_while_its_value_is_sent(judged, made):
+    report = judged(LAZY.replace("{made}", made))
+    unchanged = next(each for each in report.results if each.name == "Does not modify its inputs")
+    assert unchanged.passed or not unchanged.wrong.startswith("an input was")
+    assert (report.status == "passed") == made.startswith("Lazy")
+
+
 def test_a_changed_input_is_noticed(judged):
     report = judged(
         RIGHT.replace("return rows.mean(0)", "result = rows.mean(0)\n    rows += 1\n    return result")

@@ -51,6 +51,12 @@ OTHER = {
     "more than rounding where zeros are due": ([0.0, 3e-9], np.zeros(2), "value", "too large"),
     "other text": ("a", "b", "value", "'a' is not the right text"),
     "nothing for a number": (None, 3.0, "type", "is a `return` missing"),
+    "text among numbers": (
+        ["x" * 300_000, *[0.0] * 900],
+        np.zeros(901),
+        "type",
+        "expected real numbers, got text",
+    ),
     "text for a number": ("3", 3.0, "type", "expected a number, got text"),
     "NaN": (np.array([1.0, np.nan]), ARRAY, "finite", r"nan at index \[1\]"),
     "infinite for finite": (np.inf, 3.0, "finite", "inf"),

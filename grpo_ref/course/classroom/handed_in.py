@@ -321,7 +321,8 @@ def _owner(path: PurePosixPath, entry: Entry) -> Owner:
         below = PurePosixPath(canvas["file"] if is_file else "", *rest)
         return Owner(f"{canvas['student']}_{canvas['id']}", below, canvas["id"])
     if not is_file:
-        student, moodle, _ = first.partition(MOODLE)
+        student, moodle, _ = first.rpartition(MOODLE)  # a chosen name may contain the mark, too
+        student = student if moodle else first
         number = student.rpartition("_")[2] if moodle else ""
         is_number = number.isdecimal()
         return Owner(student if is_number else first, PurePosixPath(*rest), number if is_number else "")

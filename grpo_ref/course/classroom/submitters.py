@@ -77,6 +77,7 @@ def _submitters(about: Any) -> Iterator[Submitter]:
     for person in about[":submitters"]:
         if isinstance(person, dict):
             name, sid, email = (_text(person.get(key)) for key in (":name", ":sid", ":email"))
+            sid = "" if "@" in sid else sid  # students choose this number, which must not pass for an address
             numbers = tuple(filter(None, (sid, email)))
             student = "_".join(filter(None, (name, sid or email)))
             if student:

@@ -63,8 +63,8 @@ def _call(wire: Any, line: str) -> tuple[Any, Any]:
     """Return the function's result, and its arguments after the call, or None if these are unchanged."""
     function, packed = wire.requested(line)
     given = wire.unpacked(packed)
-    result = getattr(sys.modules["submission"], function)(*given[0], **given[1])
-    return result, None if wire.packed(given) == packed else given
+    result = wire.encoded(getattr(sys.modules["submission"], function)(*given[0], **given[1]))
+    return result, None if wire.packed(given) == packed else given  # what encoding changed counts, too
 
 
 def _attempt(wire: Any, submission: str, action: Callable[[], Any]) -> str:

@@ -115,6 +115,8 @@ def _array(got: Any, expected: Any, rtol: float) -> Difference | None:
         return _not("type", got, f"an array of shape {expected.shape}")
     try:
         got = as_array(got)
+    except NotNumbers:
+        return Difference("type", "expected real numbers, got text")
     except ValueError:
         return Difference("shape", f"expected shape {expected.shape}, got lists of unequal lengths")
     except OverflowError:
@@ -133,14 +135,25 @@ def _number(got: Any, expected: Any, rtol: float) -> Difference | None:
         return TOO_LARGE
 
 
+class NotNumbers(ValueError):
+    """A value that holds text."""
+
+
+def _has_text(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list | tuple) and any(map(_has_text, value)))
+
+
 def as_array(value: Any) -> Any:
     """Return the value as an array; whole numbers of more than 64 bits become floats, because no integer
     dtype holds them.
 
     Raises:
+      NotNumbers: if the value holds text.
       ValueError: if the value holds lists of unequal lengths.
       OverflowError: if it holds a whole number that is too large for a float.
     """
+    if _has_text(value):  # NumPy would turn every number into a text of the longest one's length
+        raise NotNumbers
     array = np.asarray(value)
     is_real = array.dtype.kind == "O" and all(isinstance(item, int | float) for item in array.flat)
     return array.astype(np.float64) if is_real else array

@@ -46,6 +46,7 @@ def handed_in(folder, files):
         ("smithanna_4711_99_k3.py", "smithanna_4711"),
         ("smithanna_LATE_4711_99_03_k3-1.py", "smithanna_4711"),
         ("Anna Smith_4711_assignsubmission_file/k3.py", "Anna Smith_4711"),
+        ("Bob_11_assignsubmission_file_22_assignsubmission_file/k3.py", "Bob_11_assignsubmission_file_22"),
         ("submission_123456/k3.py", "submission_123456"),
     ],
 )
@@ -179,6 +180,14 @@ def test_gradescopes_list_says_who_handed_in_and_when(tmp_path):
     assert anna.submitted == datetime(2027, 3, 1, 20, 53, 30, 123456, tzinfo=UTC)
     assert anna.fetch().read().answers == ben.fetch().read().answers == {"kl/k3": K3}
     assert other.submitted is None
+
+
+def test_a_chosen_number_does_not_pass_for_an_address(tmp_path):
+    eve = GRADESCOPE.replace(b"'100'", b"'b@example.org'").replace(b"Anna A", b"Eve")
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        archive.writestr("export/submission_1/k3.py", K3)
+        archive.writestr("export/submission_metadata.yml", eve)
+    assert {pile.numbers for pile in piles(tmp_path / "in.zip")} == {("a@example.org",), ("b@example.org",)}
 
 
 def test_a_list_in_a_students_folder_is_no_list(tmp_path):
