@@ -34,7 +34,7 @@ counts in N.
 * `mask`: zeros may be anywhere, and a row may be all zeros.
 * T may be 0.
 * N is at least 1.
-* Raise a ValueError for each of these inputs: `max_length` is 0 or -1.
+* Raise a ValueError for this input: `max_length` is 0 or -1.
 
 Return a number; 0 if the batch has no token. A `max_length` below 1 must raise the error even if
 the batch has no token. If T is 0, `values` and `mask` are arrays of shape (N, 0).

@@ -35,7 +35,7 @@ by its sum to get πθ, and divide πref by its sum.
 
 * G is at least 1.
 * At least one outcome has both `rhos` and `pi_theta_old` above 0.
-* Raise a ValueError for each of these inputs: arrays that do not all have the same length.
+* Raise a ValueError for this input: arrays that do not all have the same length.
 
 Because of the 1e-10, the KL of equal distributions is 1e-10 and not 0.
 

@@ -288,9 +288,10 @@ class Domain:
                 texts.setdefault("ValueError", []).append(f"`{name}` is {values}")
         for refusal in self.refusals:
             texts.setdefault(refusal.error, []).append(refusal.text)
-        return [
-            f"Raise a {error} for each of these inputs: {'; '.join(all)}." for error, all in texts.items()
-        ]
+        which = {
+            error: "this input" if len(all) == 1 else "each of these inputs" for error, all in texts.items()
+        }
+        return [f"Raise a {error} for {which[error]}: {'; '.join(all)}." for error, all in texts.items()]
 
 
 def _and(names: Sequence[str]) -> str:

@@ -286,9 +286,10 @@ def _of_places(shape: tuple[int, ...]) -> dict[str, Floats | Bools]:
         "the entry is not the last of its row": places[-1] < shape[-1] - 1,
     }
     if len(shape) > 1:
+        block = "row" if len(shape) == 2 else "block along the first axis"
         columns |= {
-            "the entry is not in the first row": places[0] > 0,
-            "the entry is not in the last row": places[0] < shape[0] - 1,
+            f"the entry is not in the first {block}": places[0] > 0,
+            f"the entry is not in the last {block}": places[0] < shape[0] - 1,
         }
     return columns
 

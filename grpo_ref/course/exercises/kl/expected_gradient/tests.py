@@ -118,6 +118,17 @@ CHECKS = (
         shown=True,
     ),
     Case(
+        "A token that neither model ever samples",
+        ([0.0, 0.0, -700.0], [*np.log([0.8, 0.2]), -800.0]),
+        {
+            "kl": np.array([-1.0, 1.0, 0.0]) * np.log(2.0) / 2,
+            "k1": np.zeros(3),
+            "k2": np.array([-1.0, 1.0, 0.0]) * np.log(2.0) / 2,
+            "k3": np.array([-0.3, 0.3, 0.0]),
+        },
+        why="πref of the third token is e⁻⁸⁰⁰, which is 0 for a computer, but its logarithm is -800.",
+    ),
+    Case(
         "Equal models",
         ([0.0, 0.0], np.log([0.5, 0.5])),
         dict.fromkeys(("kl", "k1", "k2", "k3"), np.zeros(2)),

@@ -80,6 +80,12 @@ CHECKS = (
         shown=True,
     ),
     Case(
+        "Several tokens of probability 0 at the end",
+        ([[0.3, 0.6, 0.1, 0.0, 0.0, 0.0]], [LARGEST]),
+        np.array([2]),
+        why="0.3 + 0.6 + 0.1 is rounded to 0.9999999999999999, which is u. Token 2 is the last possible one.",
+    ),
+    Case(
         "No token after the last one",
         (np.full((1, 10), 0.1), [LARGEST]),
         np.array([9]),
