@@ -296,7 +296,7 @@ MISTAKES: tuple[tuple[str, str, str, tuple[Rewrite, ...]], ...] = (
     (
         "nearly equal taken for equal",
         "near",
-        "Treats numbers that differ a little as equal.",
+        "",
         (
             pattern("A == B", "np.isclose(A, B)", *(f"abs(A - B) < {size!r}" for size in THRESHOLDS)),
             pattern("A != B", "~np.isclose(A, B)", *(f"abs(A - B) > {size!r}" for size in THRESHOLDS)),
