@@ -22,6 +22,13 @@ UNSAFE = (
 )
 
 
+def _required_jobs(context: click.Context, parameter: click.Parameter, jobs: int) -> int:
+    """Refuse a number of processes that means nothing, before anything is written."""
+    if jobs == 0 or jobs < -1:
+        raise click.BadParameter(f"expected 1 or more, or -1 for one per core; got {jobs}")
+    return jobs
+
+
 @click.command(
     "grade-class", epilog="Example:  grpo-ref grade-class submissions.zip --out results --roster class.csv"
 )
@@ -54,6 +61,7 @@ UNSAFE = (
 @click.option(
     "--jobs",
     type=int,
+    callback=_required_jobs,
     default=-1,
     help="Number of students graded in parallel; -1, the default, for one per core.",
 )

@@ -101,6 +101,14 @@ def test_after_a_kill_the_same_command_ends_with_the_same_files(handed_in, tmp_p
         assert (parts / path.relative_to(whole)).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.parametrize("jobs", [0, -2])
+def test_a_number_of_processes_that_means_nothing_is_refused_at_once(handed_in, tmp_path, jobs):
+    result = run(handed_in, "--out", tmp_path / "out", "--exercise", "kl/k3", "--jobs", jobs)
+    assert result.exit_code == 2
+    assert f"expected 1 or more, or -1 for one per core; got {jobs}" in result.output
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_roster_adds_rows_and_columns(handed_in, tmp_path):
     roster = tmp_path / "roster.csv"
     roster.write_text("id,name\nanna,Anna A.\nzoe,@Zoe\n4711,ben\n")
