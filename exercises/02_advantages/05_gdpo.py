@@ -7,9 +7,9 @@ form a group. Often, several criteria judge each completion: is the answer right
 valid, is it short?
 
 If you add the rewards first and compare the sums within the group, the criterion with the largest
-spread decides nearly alone. Beside a length that varies by hundreds, right or wrong makes a
-difference of 1. GDPO first computes an advantage for each criterion, in units of the spread of this
-criterion, and then adds these advantages.
+spread decides nearly alone. A length may vary by hundreds, but right and wrong differ only by 1.
+GDPO first computes an advantage for each criterion, in units of the spread of this criterion, and
+then adds these advantages.
 
 ## Your task
 
@@ -34,7 +34,7 @@ of values.
 | `eps`        | added to each standard deviation            | number    | 1e-4 to 1 |
 
 * P, G and K are at least 1.
-* If G > 1, the advantages of a batch are never all equal up to rounding, unless all rewards are
+* The advantages that you return are never all 0 up to rounding, unless G is 1 or all rewards are
   integers.
 
 Return an array of shape (P, G) with the values Aᵢ. Up to rounding, its sum is 0.

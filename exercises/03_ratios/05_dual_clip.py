@@ -24,9 +24,8 @@ between. Then return one value per token:
 
     max(s, max_ratio A)  where A < 0,    s elsewhere
 
-For a bad token, both numbers in the maximum are negative. Its value is therefore never below the
-value of r A at r = `max_ratio`. `max_ratio` may be less than 1 + `clip`; the formula stays the
-same.
+For a bad token, both numbers in the maximum are negative. Its value is therefore never below
+`max_ratio` A. `max_ratio` may be less than 1 + `clip`; the formula stays the same.
 
 | argument     | meaning                        | shape                             | values      |
 | ------------ | ------------------------------ | --------------------------------- | ----------- |

@@ -6,10 +6,10 @@ The surrogate is what a token adds to the objective, and its slope measures how 
 moves the policy. Let r = πθ/πold be the token's probability now, divided by its probability when it
 was sampled. With PPO's clip, the slope of a good token drops to 0 as soon as r exceeds a bound.
 
-SAPO replaces the clip by a smooth function, the *gate*. Without a clip, the slope would be r A. The
-gate keeps this slope at r = 1 and reduces it more and more as r moves away from 1. The sharpness τ
-of the gate has one value for good tokens, whose advantage A is positive, and another for all other
-tokens. The picture compares SAPO's slope with PPO's.
+SAPO replaces the clip by a smooth function, the *gate*. Without a clip, the slope would be r A.
+With the gate, the slope is r A times a factor that is 1 at r = 1 and falls smoothly on both sides.
+The sharpness τ of the gate has one value for good tokens, whose advantage A is positive, and
+another for all other tokens. The picture compares SAPO's slope with PPO's.
 
 The picture is in 07_sapo.svg.
 

@@ -50,7 +50,7 @@ DOMAIN = Domain(
     large={"P": 40, "G": 40},
     rules=(
         Rule(
-            "If G > 1, the advantages of a batch are never all equal up to rounding, unless all rewards are integers.",
+            "The advantages that you return are never all 0 up to rounding, unless G is 1 or all rewards are integers.",
             differ,
         ),
     ),
