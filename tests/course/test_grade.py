@@ -105,6 +105,16 @@ def test_a_type_of_the_students_own_runs_no_code_while_its_value_is_sent(judged,
     assert (report.status == "passed") == made.startswith("Lazy")
 
 
+@pytest.mark.parametrize("work", ["rows.mean(0)", "rows - 1.0", "rows[:, 0]", "rows * 0.5"])
+def test_an_operation_that_lists_do_not_have_is_explained(judged, work):
+    report = judged(f"def mean_row(rows):\n    return {work}\n")
+    assert "an input may be a nested list: begin with np.asarray" in report.results[0].wrong
+
+
+def test_another_error_is_not_explained_by_lists(judged):
+    assert judged("def mean_row(rows):\n    return len(3)\n").results[0].wrong == "it raised an error"
+
+
 def test_a_changed_input_is_noticed(judged):
     report = judged(
         RIGHT.replace("return rows.mean(0)", "result = rows.mean(0)\n    rows += 1\n    return result")

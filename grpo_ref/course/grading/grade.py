@@ -1,5 +1,6 @@
 """`grade` runs an answer against a problem and returns a report."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -235,6 +236,11 @@ def _stumbled(check: Check, witness: Witness, problem: Problem, seed: int, error
     return CheckResult(check.name, False, witness.called, witness.returned, wrong, _purpose(check))
 
 
+LISTS = re.compile(r"'list'|list indices|sequence by non-int|can only concatenate list")
+"""Messages of Python about an operation that arrays have and lists have not."""
+NESTED = "; an input may be a nested list: begin with np.asarray(x, dtype=float)"
+
+
 def _purpose(check: Check) -> str:
     """Return the purpose of the check; "" for a hidden case, because its text derives the expected value."""
     return "" if isinstance(check, Case) and not check.shown else check.why
@@ -246,7 +252,8 @@ def _got_and_wrong(raised: Raised) -> tuple[str, str]:
     """
     if _is_ended(raised):
         return "", str(raised.args[0])
-    return str(raised), "it raised an error"
+    is_of_a_list = raised.kinds[:1] in (("AttributeError",), ("TypeError",)) and LISTS.search(raised.message)
+    return str(raised), f"it raised an error{NESTED if is_of_a_list else ''}"
 
 
 def _is_ended(raised: Raised) -> bool:

@@ -36,13 +36,19 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
     """
     lines = [_headline(report, plain)]
     failures = [result for result in report.results if not result.passed]
+    # A known mistake does not explain an error, so it is named below a test that returned a value.
+    named = next((each for each in failures if not each.raised), failures[0] if failures else None)
     lines += _indented({"printed": shortened(on_loading(exercise_json(report)))}, plain)
     for result in sorted(report.results, key=lambda result: result.passed):
         lines.append(_verdict(result, plain))
         if result in (failures if every else failures[:1]):
-            lines += _indented(_rows(result, report), plain)
+            rows = _rows(result, report)
+            if report.diagnosis and result is not named:
+                rows.pop("likely", None)
+            lines += _indented(rows, plain)
             continue
         likely = result.likely if failures and result.likely != failures[0].likely else ""
+        likely = report.diagnosis if result is named else likely
         lines += _indented({"likely": likely, "printed": shortened(result.printed)}, plain)
     if report.status != NOT_STARTED and not report.official:
         lines.append(f"{'' if plain else '  '}{UNOFFICIAL}")

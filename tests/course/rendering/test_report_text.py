@@ -1,5 +1,7 @@
 """The grader's reports as text."""
 
+from dataclasses import replace
+
 import click
 from little_exercise import RIGHT, judge
 
@@ -57,3 +59,15 @@ def test_of_a_long_output_the_beginning_is_shown(tmp_path):
 
 def test_what_a_file_printed_that_could_not_be_loaded_is_shown(tmp_path):
     assert "printed  so far" in report_text(judge(tmp_path, "print('so far')\n1 / 0"))
+
+
+def test_a_known_mistake_is_named_below_a_test_that_returned_a_value(tmp_path):
+    """It does not explain the error of the first test."""
+    report = judge(tmp_path, "def mean_row(rows):\n    return rows.mean(1) if rows.shape[0] else 0")
+    report = replace(report, diagnosis="This is the mean along each row.")
+    lines = click.unstyle(report_text(report)).splitlines()
+    assert report.results[0].raised
+    likely = next(number for number, line in enumerate(lines) if "likely" in line)
+    assert lines[likely - 1].strip().startswith("FAIL")
+    named = lines[likely - 1].split("FAIL")[1].strip()
+    assert not next(each for each in report.results if each.name == named).raised
