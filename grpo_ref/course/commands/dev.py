@@ -13,7 +13,6 @@ from grpo_ref.course.commands.exercise import exercises_argument, root_option
 from grpo_ref.course.commands.new import command as new
 from grpo_ref.course.contents import source_at
 from grpo_ref.course.exercises import PROBLEMS
-from grpo_ref.course.grading.input_checks import function_of
 from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.grading.report import PASSED
 from grpo_ref.course.layout import SOLUTIONS, file_of, model_answer
@@ -110,6 +109,8 @@ def prove(name: str, root: Path) -> Proof:
 
 
 def _faults(problem: "grpo_ref.course.Problem", matrix: "grpo_ref.course.Matrix") -> list[str]:
+    from grpo_ref.course.grading.input_checks import function_of  # imports NumPy, which --help does not need
+
     right = {"the reference": problem.reference}
     texts = grpo_ref.course.right_answers(problem)
     right |= {name: function_of(text, problem.function) for name, text in texts.items()}
