@@ -67,6 +67,7 @@ runs.
 ## See also
 
 * Source: Shannon 1948, A Mathematical Theory of Communication, sec. 6.
+* Does it help? `grpo-ref experiment run entropy_law --quick` tests a claim about it.
 * The notebook 02_from_bandit_to_language.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade probabilities/entropy

@@ -81,6 +81,8 @@ Next: `advantages/centered` omits the division.
 * `grpo_ref.advantages.group_normalized` computes the same in this package. Look at it when you are
   done.
 * Step 6 of the derivation, standard deviation, explains the formula.
+* `grpo-ref recipes grpo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run std_division --quick` tests a claim about it.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/group_normalized

@@ -70,6 +70,8 @@ Next: `advantages/leave_one_out` compares a reward with the *other* rewards only
 * `grpo_ref.advantages.group_centered` computes the same in this package. Look at it when you are
   done.
 * Step 2 of the derivation, baseline, explains the formula.
+* `grpo-ref recipes dr_grpo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run std_division --quick` tests a claim about it.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/centered

@@ -69,6 +69,8 @@ Next: `advantages/mixed_groups` finds the prompts on which all advantages are 0.
 * `grpo_ref.advantages.leave_one_out` computes the same in this package. Look at it when you are
   done.
 * Step 5 of the derivation, group, explains the formula.
+* `grpo-ref recipes rloo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run leave_one_out --quick` tests a claim about it.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/leave_one_out

@@ -67,6 +67,8 @@ Next: `advantages/gdpo` combines several rewards.
 
 * Source: Yu et al. 2025, DAPO, dynamic sampling, eq. 11 (arXiv:2503.14476).
 * `grpo_ref.filters.mixed_groups` computes the same in this package. Look at it when you are done.
+* `grpo-ref recipes dapo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run dead_groups --quick` tests a claim about it.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/mixed_groups

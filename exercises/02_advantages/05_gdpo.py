@@ -75,6 +75,8 @@ Next: `advantages/ranks` uses only the order of the rewards.
 * Source: GDPO (arXiv:2601.05242).
 * `grpo_ref.advantages.normalized_then_summed` computes the same in this package. Look at it when
   you are done.
+* `grpo-ref recipes gdpo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run reward_scales --quick` tests a claim about it.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/gdpo

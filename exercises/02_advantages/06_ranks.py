@@ -68,6 +68,8 @@ Next: `advantages/process` gives each token its own advantage.
 
 * Source: Choi et al. 2026, GOPO (arXiv:2602.03876).
 * `grpo_ref.advantages.ranked` computes the same in this package. Look at it when you are done.
+* `grpo-ref recipes gopo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run ordinal --quick` tests a claim about it.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/ranks

@@ -81,6 +81,8 @@ Next: `advantages/gigpo` gives each turn of an agent an advantage.
 * Source: Shao et al. 2024, DeepSeekMath, sec. 4.1.3, process supervision (arXiv:2402.03300).
 * `grpo_ref.advantages.step_suffix_sums` computes the same in this package. Look at it when you are
   done.
+* `grpo-ref recipes process_grpo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run process_rewards --quick` tests a claim about it.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/process

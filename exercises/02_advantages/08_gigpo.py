@@ -81,6 +81,7 @@ Next: the chapter `ratios` measures how far the policy has moved.
 
 * Source: Feng et al. 2025, GiGPO, eq. 5 to 7 with a divisor of 1 (arXiv:2505.10978).
 * `grpo_ref.advantages.gigpo` computes the same in this package. Look at it when you are done.
+* `grpo-ref recipes gigpo` shows the whole algorithm.
 * The notebook 08_several_rewards.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade advantages/gigpo

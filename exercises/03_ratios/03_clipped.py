@@ -72,6 +72,8 @@ Next: `clipped_slope` shows where the gradient stops.
   (arXiv:2503.14476).
 * `grpo_ref.surrogates.clipped` computes the same in this package. Look at it when you are done.
 * Step 4 of the derivation, clip, explains the formula.
+* `grpo-ref recipes dapo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run clip_higher --quick` tests a claim about it.
 * The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade ratios/clipped

@@ -78,6 +78,7 @@ Next: `cispo` caps the ratio of every token and keeps every gradient.
 * Source: Ye et al. 2020, dual-clip PPO (arXiv:1912.09729); verl `compute_policy_loss_vanilla`.
 * `grpo_ref.surrogates.dual_clipped` computes the same in this package. Look at it when you are
   done.
+* Does it help? `grpo-ref experiment run two_sided_clip --quick` tests a claim about it.
 * The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade ratios/dual_clip

@@ -73,6 +73,8 @@ Next: `sapo` replaces the clip by a smooth function.
 * Source: MiniMax 2025, MiniMax-M1, CISPO (arXiv:2506.13585); TRL `loss_type="cispo"`.
 * `grpo_ref.surrogates.cispo` computes the same in this package. Look at it when you are done.
 * Step 11 of the derivation, off policy, explains the formula.
+* `grpo-ref recipes cispo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run rare_gradient --quick` tests a claim about it.
 * The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade ratios/cispo

@@ -82,6 +82,8 @@ Next: `sequence_ratio` computes one ratio for a whole completion.
 * Source: Gao et al. 2025, SAPO (arXiv:2511.20347); TRL `loss_type="sapo"`; verl
   `compute_policy_loss_sapo`.
 * `grpo_ref.surrogates.sapo` computes the same in this package. Look at it when you are done.
+* `grpo-ref recipes sapo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run soft_clipping --quick` tests a claim about it.
 * The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade ratios/sapo

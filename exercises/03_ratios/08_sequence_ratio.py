@@ -74,6 +74,8 @@ Next: the chapter `kl` measures the distance from the reference policy.
 
 * Source: Zheng et al. 2025, GSPO, eq. 7 (arXiv:2507.18071).
 * Step 10 of the derivation, sequence level, explains the formula.
+* `grpo-ref recipes gspo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run sequence_ratio --quick` tests a claim about it.
 * The notebook 04_gallery_of_surrogates.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade ratios/sequence_ratio

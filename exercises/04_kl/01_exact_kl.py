@@ -77,6 +77,7 @@ exercises estimate the KL from the sampled token alone.
 * Source: Kullback & Leibler 1951, On information and sufficiency, sec. 2.
 * `grpo_ref.penalties.exact_kl` computes the same in this package. Look at it when you are done.
 * Step 7 of the derivation, kl in the reward, explains the formula.
+* Does it help? `grpo-ref experiment run reward_hacking --quick` tests a claim about it.
 * The notebook 06_kl_and_reward_hacking.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade kl/exact_kl

@@ -77,6 +77,7 @@ follows.
   (arXiv:2402.03300).
 * `grpo_ref.penalties.k3` computes the same in this package. Look at it when you are done.
 * Step 8 of the derivation, kl in the loss, explains the formula.
+* Does it help? `grpo-ref experiment run kl_estimators --quick` tests a claim about it.
 * The notebook 06_kl_and_reward_hacking.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade kl/k3

@@ -81,6 +81,7 @@ compares the slopes of k1, k2 and k3.
 * Source: TRL `GRPOTrainer._compute_loss`, differentiated.
 * `grpo_ref.penalties.k3` computes the same in this package. Look at it when you are done.
 * Step 8 of the derivation, kl in the loss, explains the formula.
+* Does it help? `grpo-ref experiment run kl_estimators --quick` tests a claim about it.
 * The notebook 06_kl_and_reward_hacking.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade kl/k3_slope

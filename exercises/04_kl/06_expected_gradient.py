@@ -78,6 +78,7 @@ combine any value with the gradient of k2.
 * Source: Schulman 2020, Approximating KL divergence; Tang & Munos 2025 (arXiv:2506.09477); verl
   `kl_penalty`; TRL `GRPOTrainer._compute_loss`.
 * Step 8 of the derivation, kl in the loss, explains the formula.
+* Does it help? `grpo-ref experiment run kl_optimum --quick` tests a claim about it.
 * The notebook 06_kl_and_reward_hacking.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade kl/expected_gradient

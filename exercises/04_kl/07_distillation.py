@@ -79,6 +79,7 @@ is the only signal: this is the recipe `opd`.
 * Source: slime `apply_opd_kl_to_advantages`; MiMo-V2-Flash, eq. 8 (arXiv:2601.02780).
 * `grpo_ref.advantages.with_teacher` computes the same in this package. Look at it when you are
   done.
+* `grpo-ref recipes opd_rl` shows the whole algorithm.
 * The notebook 06_kl_and_reward_hacking.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade kl/distillation

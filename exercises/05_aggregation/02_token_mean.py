@@ -72,7 +72,7 @@ Next: `aggregation/sequence_mean`, GRPO's average.
 ## See also
 
 * Source: verl token-mean; TRL loss_type="bnpo"; after Yu et al. 2025, DAPO (arXiv:2503.14476).
-* `grpo_ref.token_mean` computes the same in this package. Look at it when you are done.
+* `grpo_ref.aggregation.token_mean` computes the same in this package. Look at it when you are done.
 * Step 9 of the derivation, aggregation, explains the formula.
 * The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 

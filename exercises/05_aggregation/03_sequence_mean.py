@@ -76,9 +76,11 @@ Next: `aggregation/fixed_length`, the average of Dr. GRPO.
 ## See also
 
 * Source: Shao et al. 2024, DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL loss_type="grpo".
-* `grpo_ref.sequence_mean_token_mean` computes the same in this package. Look at it when you are
-  done.
+* `grpo_ref.aggregation.sequence_mean_token_mean` computes the same in this package. Look at it when
+  you are done.
 * Step 9 of the derivation, aggregation, explains the formula.
+* `grpo-ref recipes grpo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run length_bias --quick` tests a claim about it.
 * The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade aggregation/sequence_mean

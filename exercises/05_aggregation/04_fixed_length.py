@@ -75,8 +75,11 @@ Next: `aggregation/soft_overlong`, a penalty for completions that nearly use up 
 ## See also
 
 * Source: Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL loss_type="dr_grpo".
-* `grpo_ref.fixed_length` computes the same in this package. Look at it when you are done.
+* `grpo_ref.aggregation.fixed_length` computes the same in this package. Look at it when you are
+  done.
 * Step 9 of the derivation, aggregation, explains the formula.
+* `grpo-ref recipes dr_grpo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run length_bias --quick` tests a claim about it.
 * The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade aggregation/fixed_length

@@ -77,8 +77,10 @@ Next: `aggregation/group_token_mean`, the average in DAPO's paper.
 ## See also
 
 * Source: Yu et al. 2025, DAPO, eq. 13 (arXiv:2503.14476); TRL get_soft_overlong_punishment.
-* `grpo_ref.soft_overlong_punishment` computes the same in this package. Look at it when you are
-  done.
+* `grpo_ref.rewards.soft_overlong_punishment` computes the same in this package. Look at it when you
+  are done.
+* `grpo-ref recipes dapo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run overlong --quick` tests a claim about it.
 * The notebook 05_three_pictures_of_W.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade aggregation/soft_overlong

@@ -82,6 +82,7 @@ loss.
 
 * Source: Shao et al. 2024, DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL, loss_type="grpo".
 * `grpo_ref.policy_loss` computes the same in this package. Look at it when you are done.
+* `grpo-ref recipes grpo` shows the whole algorithm.
 * The notebook 01_the_objective.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade objective/grpo_loss

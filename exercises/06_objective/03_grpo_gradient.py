@@ -91,6 +91,7 @@ library, `policy_loss` returns the gradient together with the loss.
 * Source: Shao et al. 2024, DeepSeekMath (arXiv:2402.03300); TRL, GRPOTrainer._compute_loss,
   differentiated.
 * `grpo_ref.policy_loss` computes the same in this package. Look at it when you are done.
+* `grpo-ref recipes grpo` shows the whole algorithm.
 * The notebook 01_the_objective.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade objective/grpo_gradient

@@ -87,6 +87,8 @@ batch, as here. The paper divides by the tokens of each group: see `aggregation/
 * Source: Yu et al. 2025, DAPO, eq. 8 to 12 (arXiv:2503.14476); TRL, loss_type="dapo", which does
   not filter groups.
 * `grpo_ref.policy_loss` computes the same in this package. Look at it when you are done.
+* `grpo-ref recipes dapo` shows the whole algorithm.
+* Does it help? `grpo-ref experiment run dead_groups --quick` tests a claim about it.
 * The notebook 01_the_objective.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade objective/dapo_loss

@@ -88,6 +88,7 @@ right.
 * Source: Shao et al. 2024, DeepSeekMath (arXiv:2402.03300), algorithm 1, with a table as the model
   and no penalty.
 * Step 4 of the derivation, clip, explains the formula.
+* `grpo-ref recipes grpo` shows the whole algorithm.
 * The notebook 02_from_bandit_to_language.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade training/train_language

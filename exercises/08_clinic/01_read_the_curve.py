@@ -86,6 +86,7 @@ reads the log of a trainer.
 ## See also
 
 * Source: Yu et al. 2025, DAPO, sec. 3 and 4 (arXiv:2503.14476), on which curves to monitor.
+* Does it help? `grpo-ref experiment run reward_hacking --quick` tests a claim about it.
 * The notebook 09_the_clinic.ipynb; `grpo-ref notebooks` opens it.
 
 Check me: grpo-ref grade clinic/read_the_curve

@@ -2,16 +2,20 @@
 
 import ast
 import doctest
+from pkgutil import resolve_name
 
 import numpy as np
 import pytest
 from little_exercise import EXERCISE
+from student import ROOT
 
 from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.judge import agree
 from grpo_ref.course.grading.problem import Case
 from grpo_ref.course.layout import model_answer
 from grpo_ref.course.rendering.statement import starter, statement
+from grpo_ref.lab import EXPERIMENTS
+from grpo_ref.recipes import RECIPES
 
 EACH = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 MOST_WORDS = 265
@@ -28,6 +32,23 @@ def test_the_statement_is_whole(problem):
     assert max(map(len, text.splitlines())) <= 110
     assert all(mutant.tell.endswith(".") for mutant in problem.mutants)
     assert len({check.name for check in problem.checks}) == len(problem.checks)
+
+
+@EACH
+def test_what_a_statement_refers_to_exists(problem):
+    text = statement(problem)
+    if problem.recipe:
+        assert f"grpo-ref recipes {problem.recipe}" in text
+        assert problem.recipe in RECIPES
+    if problem.claim:
+        assert f"grpo-ref experiment run {problem.claim} --quick" in text
+        assert problem.claim in EXPERIMENTS
+    if problem.derivation:
+        assert (ROOT / "docs/derivation" / f"{problem.derivation}.md").is_file()
+    if problem.notebook:
+        assert (ROOT / "notebooks" / f"{problem.notebook}.ipynb").is_file()
+    if problem.kernel:
+        assert callable(resolve_name(problem.kernel))
 
 
 @EACH

@@ -60,6 +60,8 @@ def _read(name: str, package: str) -> "Problem":
         kernel=statement.library,
         picture=statement.picture,
         derivation=statement.derivation,
+        recipe=statement.recipe,
+        claim=statement.claim,
         notebook=NOTEBOOKS.get(chapter, ""),
         difficulty=statement.difficulty,
         points=statement.points,

@@ -153,6 +153,8 @@ class Problem:
       kernel: where the package has the same function, as "grpo_ref.clipped", or "".
       picture: description of the picture `picture.svg` in the exercise's folder, or "" if there is none.
       derivation: the step of the derivation that explains the formula, as "04_clip", or "".
+      recipe: name of the recipe that the formula belongs to, or "".
+      claim: name of the experiment that tests the formula's benefit, or "".
       notebook: name of the notebook that shows the idea at work, or "".
       difficulty: "easy", "medium" or "hard".
       points: the exercise's number of points.
@@ -175,6 +177,8 @@ class Problem:
     kernel: str = ""
     picture: str = ""
     derivation: str = ""
+    recipe: str = ""
+    claim: str = ""
     notebook: str = ""
     difficulty: str = "easy"
     points: int = 1

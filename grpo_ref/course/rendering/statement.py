@@ -58,7 +58,7 @@ def _tolerance(problem: Problem) -> str:
 
 
 def _see_also(problem: Problem) -> str:
-    """List the source, the package's own function, the step of the derivation and the notebook."""
+    """List the source, the package's own function, the derivation, the recipe, the claim and the notebook."""
     lines = [f"* Source: {problem.source.rstrip('.')}."]
     if problem.kernel:
         lines.append(f"* `{problem.kernel}` computes the same in this package. Look at it when you are done.")
@@ -66,6 +66,12 @@ def _see_also(problem: Problem) -> str:
         number, _, name = problem.derivation.partition("_")
         lines.append(
             f"* Step {int(number)} of the derivation, {name.replace('_', ' ')}, explains the formula."
+        )
+    if problem.recipe:
+        lines.append(f"* `grpo-ref recipes {problem.recipe}` shows the whole algorithm.")
+    if problem.claim:
+        lines.append(
+            f"* Does it help? `grpo-ref experiment run {problem.claim} --quick` tests a claim about it."
         )
     if problem.notebook:
         lines.append(f"* The notebook {problem.notebook}.ipynb; `grpo-ref notebooks` opens it.")
