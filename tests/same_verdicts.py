@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from grpo_ref.course.attack.handwritten import collected
 from grpo_ref.course.attack.mutants import wrong_answers
-from grpo_ref.course.contents import source_of
 from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.process import Process
@@ -52,7 +51,7 @@ def _kinds(name: str, made: int) -> list[list[Answer]]:
     machine = wrong_answers(problem, right, made) if made else []
     return [
         [Answer(name, style, text) for style, text in right.items()],
-        [Answer(name, each.sentence, each.text) for each in collected(name, source_of(name).checkout)],
+        [Answer(name, each.sentence, each.text) for each in collected(name)],
         [Answer(name, f"{each.style}: {each.operator}, {each.change}", each.text) for each in machine[:made]],
     ]
 

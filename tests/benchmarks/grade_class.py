@@ -56,7 +56,7 @@ def make_class(folder: Path, students: int) -> None:
     """A folder for each student."""
     chance = random.Random(0)
     answers = {
-        name: (list(right_answers(problem).values()), [each.text for each in collected(name, ROOT)])
+        name: (list(right_answers(problem).values()), [each.text for each in collected(name)])
         for name, problem in PROBLEMS.items()
     }
     for number in range(students):

@@ -5,7 +5,7 @@ import shutil
 import threading
 
 import pytest
-from in_page import LOADED, MINUTE, ROOT, SCHEMES, WIDTHS, faults
+from in_page import LOADED, MINUTE, SCHEMES, WIDTHS, faults
 
 from grpo_ref.course.attack.handwritten import collected
 from grpo_ref.course.contents import EXERCISES
@@ -56,7 +56,7 @@ SOME = 2
 
 def test_wrong_answers_have_the_verdict_that_they_have_elsewhere(page, tmp_path, every_answer):
     for name in EXERCISES:
-        for wrong in collected(name, ROOT)[: None if every_answer else SOME]:
+        for wrong in collected(name)[: None if every_answer else SOME]:
             said, failed = answer(page, name, wrong.text)
             is_right = said.startswith("Passed")
             assert is_right == (not failed), (name, wrong.sentence, said)
