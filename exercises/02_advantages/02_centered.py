@@ -39,7 +39,7 @@ Return an array of shape (P, G), in units of reward. Up to rounding, each row su
 The mean of the first row is 1/4: 1 - 1/4 = 0.75 and 0 - 1/4 = -0.25. The mean of the second row is
 1/2.
 
-**Every reward counts in the mean.**
+**The mean includes every reward.**
 
     >>> centered_advantages([[0, 0, 3], [7, 7, 4]])
     [[-1, -1, 2], [1, 1, -2]]

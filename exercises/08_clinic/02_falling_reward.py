@@ -72,8 +72,8 @@ updates of 16 pulls with learning_rate 4, the best arm of each prompt must have 
 ## When it is solved
 
 The curve falls as smoothly as a healthy one rises, so noise is not the cause. In a trainer, the
-same mistake is a loss with a minus sign missing, or with one too many: an optimizer lowers what it
-is given, so it needs -J. `grpo-ref diagnose` compares the logged loss with the advantages; see "The
+same mistake is a missing minus sign in the loss, or an extra one: an optimizer minimizes its loss,
+so the loss must be -J. `grpo-ref diagnose` compares the logged loss with the advantages; see "The
 reward falls" in `docs/howto/symptoms.md`.
 
 ## See also

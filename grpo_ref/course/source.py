@@ -4,7 +4,8 @@ another.
 The folder has a table of contents and one folder for each chapter:
 
     exercises/contents.toml            the chapters and exercises, in order
-    exercises/CHAPTER/chapter.md       the text of the chapter's page; picture.png beside it is optional
+    exercises/CHAPTER/chapter.md       the text of the chapter's page
+    exercises/CHAPTER/picture.png      the picture of that page, if there is one
     exercises/CHAPTER/NAME/            one exercise, with everything that belongs to it
 
 Reading a source needs neither NumPy nor the modules of the exercises, so that the course is listed quickly.

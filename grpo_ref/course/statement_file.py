@@ -32,7 +32,7 @@ class Statement(NamedTuple):
       derivation: the step of the derivation that explains the formula, as "04_clip", or "".
       recipe: name of the recipe that the formula belongs to, or "".
       claim: name of the claim that tests the formula's benefit, or "".
-      picture: description of the picture for somebody who does not see it, or "" if there is none.
+      picture: description of the picture for readers who cannot see it, or "" if there is none.
     """
 
     title: str

@@ -300,7 +300,10 @@ def test_many_files_do_not_fill_the_disk(tmp_path):
         assert reply.ok == ("filling the disk" in sandbox.protection.partition("not ")[2])
 
 
-def test_folders_of_any_depth_are_removed(tmp_path, monkeypatch):
+@pytest.mark.parametrize("disk", ["its own disk", "the disk of all"])
+def test_folders_of_any_depth_are_removed(tmp_path, monkeypatch, confined_by, disk):
+    if disk == "the disk of all":
+        confined_by("\nown_disk = lambda folder: False\n")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     path = tmp_path / "deep.py"
     path.write_text(
@@ -311,11 +314,6 @@ def test_folders_of_any_depth_are_removed(tmp_path, monkeypatch):
         folder = sandbox.backend.folder
         assert folder.is_relative_to(tmp_path)
     assert not folder.exists()
-
-
-def test_without_a_disk_of_its_own_too(confined_by, tmp_path, monkeypatch):
-    confined_by("\nown_disk = lambda folder: False\n")
-    test_folders_of_any_depth_are_removed(tmp_path, monkeypatch)
 
 
 def test_one_answer_leaves_nothing_to_the_next(tmp_path):

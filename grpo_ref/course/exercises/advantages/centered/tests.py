@@ -35,7 +35,7 @@ CHECKS = (
         shown=True,
     ),
     Case(
-        "Every reward counts in the mean",
+        "The mean includes every reward",
         ([[0, 0, 3], [7, 7, 4]],),
         np.array([[-1.0, -1.0, 2.0], [1.0, 1.0, -2.0]]),
         why="The means are (0 + 0 + 3) / 3 = 1 and (7 + 7 + 4) / 3 = 6.",

@@ -190,7 +190,7 @@ WRONG = (
     Mutant(
         "over all tokens",
         changed(over_all_tokens),
-        "Counts a reward of 0 for each token where no step ends, in the mean and the standard deviation.",
+        "Includes a reward of 0 in R for each token where no step ends.",
     ),
     Mutant(
         "sample standard deviation",
@@ -220,7 +220,7 @@ WRONG = (
     Mutant(
         "padding averaged",
         changed(read=lambda r, e: r, scores=over_all_tokens),
-        "Counts entries where no step ends in the mean and the standard deviation.",
+        "Includes entries in R where no step ends.",
     ),
     Mutant(
         "step_ends ignored",
