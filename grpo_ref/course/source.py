@@ -55,7 +55,7 @@ class Exercise(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """The table of contents of one package. A package without the file is a source without exercises.
+    """The table of contents of one package. A package without `contents.toml` has no exercises.
 
     Attributes:
       package: name by which the package is imported.
@@ -109,7 +109,7 @@ class Source:
 
     @property
     def path(self) -> Path:
-        """Path of the package's folder inside its checkout."""
+        """Path of the package's folder, relative to its checkout."""
         return Path(*self.package.split("."))
 
     @property

@@ -2,8 +2,9 @@
 
 The file begins with a few lines `key: value` between two lines `---`. The text follows in Markdown, with the
 sections "Your task", "Examples", "When it is solved" (optional) and "Hints". Formulas and examples are
-indented by four spaces. Two lines are filled in when the statement is shown: `{inputs}` becomes the table of
-the arguments, and `{picture}` becomes the picture `picture.svg` beside the file.
+indented by four spaces. Two placeholders, each on a line of its own, are replaced when the statement is
+shown: `{inputs}` becomes the table of the arguments, and `{picture}` becomes the picture `picture.svg` beside
+the file.
 """
 
 import re
@@ -31,7 +32,7 @@ class Statement(NamedTuple):
       library: the same function in the package, as "grpo_ref.k3", or "".
       derivation: the step of the derivation that explains the formula, as "04_clip", or "".
       recipe: name of the recipe that the formula belongs to, or "".
-      claim: name of the claim that tests the formula's benefit, or "".
+      claim: name of the experiment that tests whether the formula helps, or "".
       picture: description of the picture for readers who cannot see it, or "" if there is none.
     """
 

@@ -43,7 +43,7 @@ def starter(problem: Problem, model_answer: str) -> str:
       model_answer: text of the model answer.
 
     Raises:
-      ValueError: if the model answer has no such lines or no docstring to replace.
+      ValueError: if the model answer lacks the lines `# solution` and `# end`, or its docstring.
     """
     code = unsolved(model_answer, problem.id)
     text = statement(problem).replace("\\", "\\\\")
