@@ -44,6 +44,12 @@ CHECKS = (
         why="(1 + 3) / 2 = 2 and (8 + 0) / 2 = 4. The value 0 belongs to a token.",
         shown=True,
     ),
+    Case(
+        "Padding before and after the tokens",
+        ([[50, 1, 3, 50], [50, 6, 50, 50]], [[0, 1, 1, 0], [0, 1, 0, 0]]),
+        4.0,
+        why="(1 + 3) / 2 = 2 and 6 / 1 = 6, and (2 + 6) / 2 = 4.",
+    ),
     Case("No token at all", ([[5.0]], [[0]]), 0.0, why="The completion adds 0."),
     Case(
         "NaN in the padding",

@@ -86,6 +86,12 @@ CHECKS = (
         why="0.3 + 0.6 + 0.1 is rounded to 0.9999999999999999, which is u. Token 2 is the last possible one.",
     ),
     Case(
+        "Each row has a last token of its own",
+        ([[1.0] + [0.0] * 10, [0.1] * 10 + [0.0]], [0.5, LARGEST]),
+        np.array([0, 9]),
+        why="The sum of the second row is not larger than u, so its own last token with a probability above 0 counts.",
+    ),
+    Case(
         "No token after the last one",
         (np.full((1, 10), 0.1), [LARGEST]),
         np.array([9]),
