@@ -38,6 +38,12 @@ CHECKS = (
     ),
     Case("No token at all", ([[5.0]], [[0]]), 0.0, why="The result is defined as 0.", shown=True),
     Case(
+        "Padding before and after the tokens",
+        ([[50, 1, 3, 50], [50, 6, 50, 50]], [[0, 1, 1, 0], [0, 1, 0, 0]]),
+        10 / 3,
+        why="The batch has three tokens: (1 + 3 + 6) / 3.",
+    ),
+    Case(
         "NaN in the padding",
         ([[2.0, np.nan]], [[1, 0]]),
         2.0,

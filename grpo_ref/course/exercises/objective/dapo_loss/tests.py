@@ -100,6 +100,17 @@ CHECKS = (
         why="One token has the advantage A and two tokens have -A: the mean is -A/3.",
     ),
     Case(
+        "Padding before and after a token",
+        (
+            [[[-1.0, -0.5, -1.0], [-1.0, -0.5, -0.7]]],
+            [[[-2.0, -0.5, -3.0], [-5.0, -0.5, -0.7]]],
+            [[1, 0]],
+            [[[0, 1, 0], [0, 1, 1]]],
+        ),
+        ADVANTAGE_OF_TWO / 3,
+        why="The ratios of the three tokens are 1. One token has the advantage A, and two have -A.",
+    ),
+    Case(
         "A completion at the mean counts",
         (SAME, SAME, [[0, 1, 2]], [[[1, 0], [0, 1], [1, 1]]]),
         -ADVANTAGE_OF_THREE / 4,

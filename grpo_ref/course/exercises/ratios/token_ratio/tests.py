@@ -74,6 +74,12 @@ CHECKS = (
         why="The ratios are 0.6 / 0.5 and 0.2 / 0.4.",
     ),
     Case(
+        "Padding before and after a token",
+        ([[-3.0, -1.0, -2.0]], [[-1.0, -1.5, -2.5]], [[0, 1, 0]]),
+        np.array([[1.0, np.exp(0.5), 1.0]]),
+        why="Only the second entry is a token. Its log-probability rose by 0.5.",
+    ),
+    Case(
         "Equal policies",
         (np.log([[0.3]]), np.log([[0.3]]), [[1]]),
         np.ones((1, 1)),

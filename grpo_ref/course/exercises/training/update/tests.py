@@ -109,6 +109,12 @@ CHECKS = (
         shown=True,
     ),
     Case(
+        "Padding before and after a token",
+        ([[0.0, 0.0], [0.0, 0.0]], [[1, 0, 1]], [[1, 0, 1]], [1.0], [[0, 1, 0]], 1.0),
+        np.array([[0.5, -0.5], [0.0, 0.0]]),
+        why="Only the second entry is a token. Its state is 0.",
+    ),
+    Case(
         "Two completions that disagree",
         ([[0.0, 0.0]], [[0], [0]], [[0], [0]], [1.0, -1.0], [[1], [1]], 1.0),
         np.zeros((1, 2)),
