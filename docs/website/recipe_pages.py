@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from grpo_ref.plots import as_svg, surrogate_figure
 from grpo_ref.recipes import CATALOG, RECIPES, TEXTBOOK_FORMS, Recipe
+from grpo_ref.recipes.titles import title_of
 from grpo_ref.tasks import TASKS
 from website.docstrings import cited
 from website.kept import of_each_recipe
@@ -52,49 +53,7 @@ def _page(name: str, nearest: Everywhere, learned: dict[str, Learned]) -> str:
 
 
 def _head(name: str) -> str:
-    return f"# {_title(name)}\n\n{cited(RECIPES[name].source)}."
-
-
-TITLES = {
-    "dr_grpo": "Dr. GRPO",
-    "lite_ppo": "Lite PPO",
-    "two_grpo": "2-GRPO",
-    "intellect_2": "INTELLECT-2",
-    "gspo_token": "GSPO-token",
-    "dppo_tv": "DPPO, binary TV",
-    "dppo_kl": "DPPO, binary KL",
-    "dppo_top_tv": "DPPO, top-k TV",
-    "dppo_top_kl": "DPPO, top-k KL",
-    "clip_cov": "Clip-Cov",
-    "kl_cov": "KL-Cov",
-    "high_entropy": "High-entropy tokens",
-    "remax": "ReMax",
-    "otb": "Optimal token baseline",
-    "reinforce_pp": "REINFORCE++",
-    "reinforce_pp_baseline": "REINFORCE++ with baseline",
-    "process_grpo": "GRPO with process rewards",
-    "maxrl": "MaxRL",
-    "pass_at_k": "Pass@k training",
-    "gigpo": "GiGPO",
-    "mt_grpo": "MT-GRPO",
-    "icepop": "IcePop",
-    "glm_5": "GLM-5",
-    "decoupled_ppo": "Decoupled PPO",
-    "opd": "On-policy distillation",
-    "opd_rl": "On-policy distillation with rewards",
-}
-"""Titles of the recipes whose title is not the name in capitals."""
-
-
-def _title(name: str) -> str:
-    """Return the title of a recipe.
-
-    >>> _title("dr_grpo"), _title("dapo"), _title("book_dapo")
-    ('Dr. GRPO', 'DAPO', 'DAPO, textbook form')
-    """
-    common = name.removeprefix("book_")
-    title = TITLES.get(common, common.upper())
-    return title if common == name else f"{title}, textbook form"
+    return f"# {title_of(name)}\n\n{cited(RECIPES[name].source)}."
 
 
 def _changes(name: str) -> str:
@@ -104,9 +63,9 @@ def _changes(name: str) -> str:
         return f"## Parts\n\n{lead}\n\n{_all(RECIPES[name])}"
     changes, base = RECIPES[name].differences(RECIPES[parent]), _texts(RECIPES[parent])
     rows = (f"| {part} | `{text}` | `{base.get(part, 'none')}` |" for part, text in changes.items())
-    head = f"| part | {_title(name)} | [{_title(parent)}]({parent}.md) |"
+    head = f"| part | {title_of(name)} | [{title_of(parent)}]({parent}.md) |"
     table = "\n".join([head, "|---|---|---|", *rows])
-    return f"## What changes from {_title(parent)}\n\n{table}"
+    return f"## What changes from {title_of(parent)}\n\n{table}"
 
 
 def _texts(recipe: Recipe) -> dict[str, str]:
@@ -159,7 +118,7 @@ def _learning(name: str, learned: dict[str, Learned]) -> str:
     alike = ", ".join(learned_alike(learned, name, parent)) if parent else ""
     sentences = [
         f"![Mean reward of {name} on each task against the update.]({name}-learning.svg)\n\n{LEARNING}",
-        f" Dashed grey line: [{_title(parent)}]({parent}.md) with the same random numbers." * bool(parent),
+        f" Dashed grey line: [{title_of(parent)}]({parent}.md) with the same random numbers." * bool(parent),
         f" On {alike}, both recipes give exactly the same rewards." * bool(alike),
     ]
     command = f"grpo-ref train {next(iter(TASKS))} --recipe {name} {TRAINED}"
@@ -248,7 +207,7 @@ def _gallery() -> str:
 
 
 def _textbook_forms() -> str:
-    rows = (f"| [{_title(name)}]({name}.md) | `{name}` | {_changed(name)} |" for name in TEXTBOOK_FORMS)
+    rows = (f"| [{title_of(name)}]({name}.md) | `{name}` | {_changed(name)} |" for name in TEXTBOOK_FORMS)
     table = "\n".join(["| textbook form | recipe | difference |", "|---|---|---|", *rows])
     return "\n\n".join([f"# Textbook forms\n\n{TEXTBOOK}", table, _pages(TEXTBOOK_FORMS)])
 
@@ -268,7 +227,7 @@ def _pages(names: Iterable[str]) -> str:
 
 def _card(name: str) -> str:
     image = f":img-top: {name}.svg\n:img-alt: value and slope of {name}"
-    head = f":::{{grid-item-card}} {_title(name)}\n:link: {name}\n:link-type: doc\n{image}"
+    head = f":::{{grid-item-card}} {title_of(name)}\n:link: {name}\n:link-type: doc\n{image}"
     return f"{head}\n\n{_changed(name)}\n:::"
 
 
@@ -277,5 +236,5 @@ def _changed(name: str) -> str:
     parent = definitions()[name].parent
     changes = RECIPES[name].differences(RECIPES[parent]) if parent else {}
     return (
-        f"Changes {_title(parent)}: {', '.join(changes)}." if parent else "Not derived from another recipe."
+        f"Changes {title_of(parent)}: {', '.join(changes)}." if parent else "Not derived from another recipe."
     )
