@@ -21,11 +21,17 @@ def key_table(dialect: Dialect, page: str) -> str:
       page: name of the page that the table is on.
     """
     rows = (
-        f"| `{key}` | {code(repr(value))} | {_about(dialect, key, page)} |"
+        f"| `{key}` | {_default(dialect, key, value)} | {_about(dialect, key, page)} |"
         for key, value in dialect.keys.defaults.items()
         if key not in dialect.keys.behaviours
     )
     return "\n".join(["| key | default | effect |", "|---|---|---|", *rows])
+
+
+def _default(dialect: Dialect, key: str, value: Any) -> str:
+    """Return the trainer's own default, and the value that is assumed here if it is another one."""
+    own = dialect.keys.table[key].own_default
+    return code(repr(value)) if own is None else f"{code(repr(own))}<br>assumed here: {code(repr(value))}"
 
 
 def _about(dialect: Dialect, key: str, page: str) -> str:
@@ -57,7 +63,7 @@ def _plain(value: Any) -> str:
 def _number(dialect: Dialect, key: str, page: str) -> list[str]:
     """Return the settings that a number determines, each with the kernels that have it."""
     kernels: dict[Any, dict[str, None]] = {}
-    parts = {}
+    parts: dict[str, list[str]] = {}
     for change in (change for effect in effects_of_number(dialect, key) for change in effect.changes):
         kernel = change.now.kernel if isinstance(change.now, Slot) else None
         kernels.setdefault((change.part, kernel), {}).update(dict.fromkeys(change.settings))

@@ -17,7 +17,8 @@ from grpo_ref.recipes import CATALOG, Slot
 from website.docstrings import cited
 from website.key_table import aliases, key_table, keys_beyond
 from website.places import to_kernel
-from website.trainer_keys import Everywhere, differing, keys, title
+from website.trainer_history import has_history, history_page
+from website.trainer_keys import Everywhere, code, differing, keys, title
 from website.transcripts import transcript
 from website.trap_finder import anchor
 from website.tree import CACHE, write
@@ -33,7 +34,9 @@ def write_trainers(code: str, nearest: dict[str, Everywhere]) -> None:
     computed = Memory(CACHE, verbose=0).cache(_computed)
     pages = Parallel(n_jobs=-1)(delayed(computed)(name, code) for name in DIALECTS)
     for name, (before, after) in zip(DIALECTS, pages, strict=True):
-        write(f"trainers/{name}.md", "\n\n".join([before, _recipes(name, nearest), after, ""]))
+        write(f"trainers/{name}.md", "\n\n".join([before, _recipes(name, nearest), after, _below(name)]))
+        if has_history(DIALECTS[name]):
+            write(f"trainers/{name}_changes.md", history_page(DIALECTS[name]))
     write("trainers/index.md", _index(nearest))
 
 
@@ -48,7 +51,18 @@ def _head(dialect: Dialect) -> str:
     module = import_module(f"grpo_ref.explain.dialects.{dialect.name}")
     keys, traps = _count(len(dialect.keys.defaults), "key"), _count(len(dialect.traps), "trap")
     summary = f"This page describes {keys} that can change the objective, and {traps}."
-    return f"# {title(dialect)}\n\n{first_line(module.__doc__)} {summary}"
+    changes = (
+        f" [What changed when](../trainers/{dialect.name}_changes.md) lists the differences of"
+        f" {_count(len(dialect.history.releases), 'earlier version')}."
+        if has_history(dialect)
+        else " Only this version is described."
+    )
+    return f"# {title(dialect)}\n\n{first_line(module.__doc__)} {summary}{changes}"
+
+
+def _below(name: str) -> str:
+    """Return the hidden table of contents that puts the page of changes below the trainer's page."""
+    return f"```{{toctree}}\n:hidden:\n\n{name}_changes\n```\n" if has_history(DIALECTS[name]) else ""
 
 
 def _count(number: int, noun: str) -> str:
@@ -65,7 +79,17 @@ def _defaults(dialect: Dialect, page: str) -> str:
     rows = (
         f"| {part} | {_shown(getattr(recipe, part), page)} |" for part in recipe.parts() if part != "source"
     )
-    return "\n".join(["## Default objective", "", "| part | kernel or value |", "|---|---|", *rows])
+    table = "\n".join(["| part | kernel or value |", "|---|---|", *rows])
+    assumed = [
+        f"`{key}` is {code(repr(record.own_default))} in {title(dialect)}, {code(repr(record.default))} here."
+        for key, record in dialect.keys.table.items()
+        if record.own_default is not None
+    ]
+    reason = f"{ASSUMED} {' '.join(assumed)}" if assumed else ""
+    return "\n\n".join(filter(None, ["## Default objective", reason, table]))
+
+
+ASSUMED = "The trainer's own defaults do not give an objective of this family, so other values are assumed."
 
 
 def _shown(value: object, page: str) -> str:
@@ -236,12 +260,21 @@ COMPARED = (
 
 def _trainers() -> str:
     rows = (
-        f"| [{title(each)}]({name}.md) | {each.version} | {len(each.keys.defaults)} | {len(each.traps)}"
-        f" | {sum(len(read(file)[1]) for file in _files(each))} |"
+        f"| [{title(each)}]({name}.md) | {each.version} | {_history(each)} | {len(each.keys.defaults)}"
+        f" | {len(each.traps)} | {sum(len(read(file)[1]) for file in _files(each))} |"
         for name, each in DIALECTS.items()
     )
     return "\n".join(
-        ["| trainer | version | keys | traps | recorded cases |", "|---|---|---|---|---|", *rows]
+        ["| trainer | version | since | keys | traps | recorded cases |", "|---|---|---|---|---|---|", *rows]
+    )
+
+
+def _history(dialect: Dialect) -> str:
+    """Return the oldest version that is described, with a link to the page of changes."""
+    return (
+        f"[{dialect.history.releases[0]}]({dialect.name}_changes.md)"
+        if has_history(dialect)
+        else "only this one"
     )
 
 

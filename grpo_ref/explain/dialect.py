@@ -58,7 +58,8 @@ class Key:
     """A key that changes the objective, as a table `[keys.NAME]` of `keys.toml`.
 
     Attributes:
-      default: the trainer's default.
+      default: the trainer's default, unless `own_default` is set.
+      own_default: the trainer's default if its objective is not of this family. `default` is assumed instead.
       path: dotted path of the only group in which the key counts; "" if it may be given anywhere.
       home: its full path in the trainer's own files, if that differs from the path and the name.
       aliases: old or longer names of the key.
@@ -78,6 +79,7 @@ class Key:
     """
 
     default: Any = None
+    own_default: Any = None
     path: str = ""
     home: str = ""
     aliases: tuple[str, ...] = ()
