@@ -17,7 +17,7 @@ from website.tree import ROOT
 MEASURED = (
     "Every release ran the same configurations on the same five small batches. *Largest effect* is the"
     " largest change of the gradient among the configurations that the change touches, relative to the larger"
-    " gradient. If the gradient is multiplied by one number, the number is given in parentheses. An empty cell"
+    " gradient. If the gradient is multiplied by one number, the number is in parentheses. An empty cell"
     " means that a file of the earlier release cannot notice the change: a new key, or an error that is gone."
 )
 READ = (
