@@ -1,234 +1,207 @@
-"""A page for each recipe, made from the code: changes, formulas, picture, learning curves and keys."""
+"""The pages of the recipes: docs/recipe/NAME.md with generated parts, the gallery, and the textbook forms.
 
-from collections.abc import Iterable
+A page in docs/recipe has front matter and these marks, which are replaced: `<!-- picture -->`, `<!-- keys -->`,
+`<!-- parts -->` and `<!-- next -->`.
+"""
 
-from grpo_ref.plots import as_svg, surrogate_figure
+import json
+from pathlib import Path
+from typing import NamedTuple
+
 from grpo_ref.recipes import CATALOG, RECIPES, TEXTBOOK_FORMS, Recipe
 from grpo_ref.recipes.titles import title_of
-from grpo_ref.tasks import TASKS
 from website.docstrings import cited
-from website.kept import of_each_recipe
-from website.learning_curves import SETTINGS, Learned, learned_alike, picture
-from website.mentions import exercises_about, experiments_about
-from website.parts import Part, definitions, own_kernels, own_parts, parts_of
+from website.links import Links
+from website.mentions import see_also
+from website.parts import Part, definitions, own_parts, parts_of
 from website.places import to_kernel, to_line
 from website.proofs import proof_links, proofs_of
-from website.trainer_keys import Everywhere, table, title
-from website.trap_finder import traps_of
-from website.tree import ROOT, write
+from website.recipe_pictures import picture, small_picture
+from website.trainer_keys import Everywhere, in_trainers
+from website.tree import RECIPE_PAGES, ROOT, write
+
+FOLDER = ROOT / RECIPE_PAGES
+GROUPS = {
+    "The original": ("grpo",),
+    "Several parts at once": ("dr_grpo", "dapo", "lite_ppo"),
+    "The ratio and its clip": (
+        *("gspo", "gspo_token", "gmpo", "cispo", "sapo", "vespo", "intellect_2"),
+        *("dppo_tv", "dppo_kl", "dppo_top_tv", "dppo_top_kl", "clip_cov", "kl_cov", "topr", "dro"),
+        *("real", "gvpo"),
+    ),
+    "The advantage": (
+        *("two_grpo", "reinforce", "rloo", "remax", "otb", "opo", "gpg", "reinforce_pp"),
+        *("reinforce_pp_baseline", "maxrl", "gopo", "pass_at_k", "gdpo", "process_grpo", "gigpo", "mt_grpo"),
+    ),
+    "The average and the weights of tokens": ("luspo", "high_entropy", "fipo"),
+    "Corrections for a sampler that differs from the learner": (
+        *("tis", "mis", "icepop", "m2po", "glm_5", "decoupled_ppo"),
+    ),
+    "A teacher": ("opd", "opd_rl"),
+}
+"""What recipes change -> the recipes, in the order of the gallery."""
 
 
-def write_recipes(code: str, nearest: dict[str, Everywhere], learned: dict[str, Learned]) -> None:
-    """Write a page for each recipe, the gallery, and the list of the textbook forms.
+class Written(NamedTuple):
+    """A page in docs/recipe: its front matter and its text."""
+
+    head: dict[str, str]
+    text: str
+
+
+def written(name: str) -> Written | None:
+    """Return the hand-written page of a recipe; None if there is none."""
+    path = FOLDER / f"{name}.md"
+    return split(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def split(page: str) -> Written:
+    r"""Split a page into its front matter and its text. A value is text, in quotes or without.
+
+    >>> split('---\nname: "DAPO"\npicture: weights\n---\n# DAPO\n')
+    Written(head={'name': 'DAPO', 'picture': 'weights'}, text='# DAPO\n')
+    """
+    _, head, text = page.split("---\n", 2)
+    pairs = (line.partition(":") for line in head.splitlines() if line.strip())
+    values = ((key.strip(), value.strip()) for key, _, value in pairs)
+    return Written({key: json.loads(value) if value[0] == '"' else value for key, value in values}, text)
+
+
+def write_recipes(nearest: dict[str, Everywhere], links: Links) -> None:
+    """Write a page for each recipe of a paper or trainer, the gallery, and the page of the textbook forms.
 
     Args:
-      code: hash of the code. A cached result is used only if its hash is the same.
       nearest: nearest configuration of each trainer, for each recipe.
-      learned: rewards of each recipe on each task.
+      links: rewrites the links of the hand-written pages.
     """
-    for name, svg in of_each_recipe(_drawn, code).items():
-        write(f"recipe/{name}.svg", svg)
-        write(f"recipe/{name}-learning.svg", picture(learned, name, definitions()[name].parent))
-        write(f"recipe/{name}.md", _page(name, nearest[name], learned))
+    for name in CATALOG:
+        write(f"recipe/{name}.md", _page(name, nearest[name], links))
     write("recipe/index.md", _gallery())
     write("recipe/textbook_forms.md", _textbook_forms())
 
 
-def _drawn(name: str, code: str) -> str:
-    """Draw the picture of a recipe, which is slow."""
-    return as_svg(surrogate_figure(RECIPES[name].surrogate)).decode()
+def _page(name: str, nearest: Everywhere, links: Links) -> str:
+    page = f"recipe/{name}"
+    head, text = written(name) or _plain(name)
+    generated = {
+        "picture": _raw(picture(name, title_of(name), head.get("picture", ""))),
+        "keys": f"{KEYS}\n\n{in_trainers(nearest)}",
+        "parts": _parts(name, page),
+        "next": see_also(page),
+    }
+    text = links.rewritten(text, path=f"{RECIPE_PAGES}/{name}.md", page=page)
+    for mark in generated:
+        if f"<!-- {mark} -->" not in text:
+            text += f"\n<!-- {mark} -->\n"
+    for mark, part in generated.items():
+        text = text.replace(f"<!-- {mark} -->", part)
+    first, _, rest = text.lstrip().partition("\n")
+    title = f"```{{title}} {head['title']}\n```"
+    return f"{described(head['description'])}\n\n{first}\n\n{title}\n{rest}\n"
 
 
-def _page(name: str, nearest: Everywhere, learned: dict[str, Learned]) -> str:
-    sections = (
-        _head(name),
-        _changes(name),
-        _formulas(name),
-        _picture(name),
-        _learning(name, learned),
-        _code(name),
-    )
-    known = (_trainers(nearest), _traps(name, nearest), _proofs(name), _further(name))
-    return "\n\n".join(filter(None, [*sections, *known])) + "\n"
+def described(description: str) -> str:
+    """Return front matter that gives a page its description for search engines."""
+    return f"---\nmyst:\n  html_meta:\n    description: {json.dumps(description, ensure_ascii=False)}\n---"
 
 
-def _head(name: str) -> str:
-    return f"# {title_of(name)}\n\n{cited(RECIPES[name].source)}."
+def _raw(html: str) -> str:
+    return f"```{{raw}} html\n{html}\n```"
 
 
-def _changes(name: str) -> str:
-    parent = definitions()[name].parent
-    if not parent:
-        lead = "This recipe is not derived from another one."
-        return f"## Parts\n\n{lead}\n\n{_all(RECIPES[name])}"
-    changes, base = RECIPES[name].differences(RECIPES[parent]), _texts(RECIPES[parent])
-    rows = (f"| {part} | `{text}` | `{base.get(part, 'none')}` |" for part, text in changes.items())
-    head = f"| part | {title_of(name)} | [{title_of(parent)}]({parent}.md) |"
-    table = "\n".join([head, "|---|---|---|", *rows])
-    return f"## What changes from {title_of(parent)}\n\n{table}"
+def _plain(name: str) -> Written:
+    """Return a page made from the code, for a recipe without a hand-written page."""
+    title = title_of(name)
+    text = f"# {title}\n\n{cited(RECIPES[name].source)}.\n\n<!-- picture -->\n\n## In a trainer\n\n<!-- keys -->\n"
+    head = {
+        "title": f"{title}: what it changes, its formulas, and each trainer's keys",
+        "description": f"{title}: its parts and formulas, what it changes, and the keys of trainers that compute it.",
+    }
+    return Written(head, text)
 
 
-def _texts(recipe: Recipe) -> dict[str, str]:
-    texts = recipe.parts()
-    return texts | {"kl_coef": str(recipe.kl_coef)}
+KEYS = (
+    "The keys that `grpo-ref convert` finds. All other keys keep the defaults of the version named. Two parts are"
+    " taken for the same if they give the same numbers on a test batch with ratios from 1/8 to 8; the eps of a"
+    " denominator is ignored. Lengths are for a budget of 20480 tokens."
+)
 
 
-def _all(recipe: Recipe) -> str:
-    rows = (f"| {part} | `{text}` |" for part, text in recipe.parts().items() if part != "source")
-    return "\n".join(["| part | kernel or value |", "|---|---|", *rows])
-
-
-def _formulas(name: str) -> str:
-    parent = definitions()[name].parent
-    inherited = {part.text for part in parts_of(RECIPES[parent])} if parent else set()
-    sections = (
-        _formula(part, is_new=bool(parent) and part.text not in inherited, page=f"recipe/{name}")
+def _parts(name: str, page: str) -> str:
+    """Return the section with identifiers and formulas of all parts, the definition, and the tests."""
+    definition = definitions()[name]
+    own = {part.text for part in own_parts(name)} if definition.parent else set()
+    rows = (
+        f"| {part.name} | {to_kernel(part.kernel, part.text, page=page)} |"
+        f" {'changed' if part.text in own else ''} |"
         for part in parts_of(RECIPES[name])
     )
-    return "## Formulas\n\n" + "\n\n".join(sections)
+    parent = f"[{title_of(definition.parent)}]({definition.parent}.md)" if definition.parent else ""
+    table = "\n".join([f"| part | kernel | {f'from {parent}' if parent else ''} |", "|---|---|---|", *rows])
+    formulas = "\n\n".join(_formula(part, page) for part in parts_of(RECIPES[name]))
+    place = to_line(definition.file, definition.line, definition.file.name, page=page)
+    use = f'policy_loss(log_probs, advantages, mask, recipe="{name}", old_log_probs=old_log_probs)'
+    sections = (
+        f"## Parts\n\nIn `grpo_ref` the recipe has the name `{name}`: `{use}`. It is defined in {place}.",
+        f":::{{div}} parts\n{table}\n:::",
+        f"::::{{dropdown}} Definition and formulas of the parts\n"
+        f"```python\n{definition.text}\n```\n\n{formulas}\n::::",
+        f"::::{{dropdown}} Tests\n{_proofs(name, page)}\n::::",
+    )
+    return "\n\n".join(sections)
 
 
-def _formula(part: Part, *, is_new: bool, page: str) -> str:
+def _formula(part: Part, page: str) -> str:
     link = to_kernel(part.kernel, part.text, page=page)
-    mark = " {bdg-primary}`changed`" * is_new
-    formula = f"\n\n```{{raw}} html\n{part.formula}\n```" if part.formula else ""
-    return f"**{part.name}** · {link}{mark}\n\n{_prose(part.sentence)}{formula}"
+    formula = f"\n\n{_raw(part.formula)}" if part.formula else ""
+    return f"**{part.name}** · {link}\n\n{_prose(part.sentence)}{formula}"
 
 
 def _prose(sentence: str) -> str:
     return sentence.replace("*", r"\*").replace("_", r"\_") if "`" not in sentence else sentence
 
 
-def _picture(name: str) -> str:
-    part = RECIPES[name].surrogate
-    alt = f"Value and slope of {part} against the ratio, for a good token and a bad one."
-    return f"## Value and slope of one token\n\n![{alt}]({name}.svg)\n\n{READING}"
-
-
-READING = (
-    "Left: the contribution of one token to the objective. Right: the slope with respect to the"
-    " log-probability of the token. Where the slope is zero, the token counts in the value but no longer"
-    " moves the policy. Dotted: the surrogate without clipping. In this picture every completion has one"
-    " token, sampled with probability 0.2."
-)
-
-
-def _learning(name: str, learned: dict[str, Learned]) -> str:
-    parent = definitions()[name].parent
-    alike = ", ".join(learned_alike(learned, name, parent)) if parent else ""
-    sentences = [
-        f"![Mean reward of {name} on each task against the update.]({name}-learning.svg)\n\n{LEARNING}",
-        f" Dashed grey line: [{title_of(parent)}]({parent}.md) with the same random numbers." * bool(parent),
-        f" On {alike}, both recipes give exactly the same rewards." * bool(alike),
-    ]
-    command = f"grpo-ref train {next(iter(TASKS))} --recipe {name} {TRAINED}"
-    return f"## Learning curves\n\n{''.join(sentences)}\n\n```text\n$ {command}\n```"
-
-
-TRAINED = " ".join(f"--{setting} {value}" for setting, value in SETTINGS.items())
-LEARNING = (
-    "The line is the mean of {seeds} runs, and the band is its 95 % interval. Each batch is used for"
-    " {epochs} steps, so that there are ratios to clip. All other settings are the task's defaults."
-    " {updates} updates show early learning only. The tasks are small, so the curves do not predict the"
-    " results of large models."
-).format(**SETTINGS)
-
-
-def _code(name: str) -> str:
-    definition = definitions()[name]
-    file, line = definition.file, definition.line
-    place = to_line(file, line, f"{file.name}, line {line}", page=f"recipe/{name}")
-    use = f'recipe = RECIPES["{name}"]\npolicy_loss(log_probs, advantages, mask, recipe=recipe)'
-    blocks = "\n\n".join(f"```python\n{text}\n```" for text in (definition.text, use))
-    return f"## In code\n\n{blocks}\n\nThe recipe is defined in {place}."
-
-
-def _trainers(nearest: Everywhere) -> str:
-    about = (
-        "The table lists the configuration that `grpo-ref convert` finds for each trainer, and the parts"
-        " that still differ. All other keys keep the trainer's defaults. See also [all"
-        " trainers](../trainers/index.md)."
-    )
-    return f"## Configuration keys\n\n{about}\n\n:::{{div}} wide\n{table(nearest)}\n:::"
-
-
-def _traps(name: str, nearest: Everywhere) -> str:
-    lines = (
-        f"* **{title(dialect)}**, [{trap.name}](#{place}): {trap.text}"
-        for dialect, trap, place in traps_of(name, nearest)
-    )
-    traps = "\n".join(lines)
-    return f"## Traps\n\n{TRAPS}\n\n{traps}" if traps else ""
-
-
-TRAPS = (
-    "`grpo-ref explain` warns about these traps. A configuration above falls into them, or they concern a"
-    " key that selects a part of this recipe."
-)
-
-
-def _proofs(name: str) -> str:
-    page = f"recipe/{name}"
+def _proofs(name: str, page: str) -> str:
     kernels = dict.fromkeys(part.kernel.__name__ for part in own_parts(name))
     used = {f"`{kernel}`": {kernel} for kernel in kernels} | {"the recipe": {name.upper()}}
     lines = [
         f"* **{tested}**: {proof_links(names, page)}" for tested, names in used.items() if proofs_of(names)
     ]
-    every = f"* **every recipe**: {proof_links({'RECIPES'}, page)}"
-    return "\n".join(["## Tests", "", *lines, every])
+    return "\n".join([*lines, f"* **every recipe**: {proof_links({'RECIPES'}, page)}"])
 
 
-def _further(name: str) -> str:
-    names = own_kernels(name)
-    exercises = ", ".join(f"[{each}](../chapters/{chapter_of(each)}.md)" for each in exercises_about(names))
-    about = {*names, name.upper()} if definitions()[name].parent else {name.upper()}
-    experiments = ", ".join(f"[{each}](../experiments/{each}.md)" for each in experiments_about(about))
-    lines = [f"* **Exercises:** {exercises}."] * bool(exercises)
-    lines += [f"* **Experiments:** {experiments}."] * bool(experiments)
-    return "\n".join(["## Next", "", *lines]) if lines else ""
-
-
-def chapter_of(exercise: str) -> str:
-    """Return the folder of an exercise's chapter.
-
-    >>> chapter_of("kl/k3")
-    '04_kl'
-    """
-    return next((ROOT / "exercises").glob(f"*_{exercise.partition('/')[0]}")).name
+# ---- the gallery ---------------------------------------------------------------------------------
 
 
 def _gallery() -> str:
-    head = "# Recipes\n\nAn algorithm is a table of parts. A variant replaces some parts of another recipe."
-    cards = "::::{grid} 1 1 2 2\n:gutter: 3\n\n" + "\n\n".join(map(_card, CATALOG)) + "\n::::"
-    last = (
-        "[Textbook forms](textbook_forms.md), which no paper or trainer computes, have a page of their own."
+    groups = "\n\n".join(
+        f"## {group}\n\n::::{{grid}} 1 2 3 3\n:gutter: 3\n:class-container: gallery\n\n"
+        + "\n\n".join(map(_card, names))
+        + "\n::::"
+        for group, names in GROUPS.items()
     )
-    return "\n\n".join([head, cards, last, _pages([*CATALOG, "textbook_forms"])])
+    head = described(
+        f"{len(CATALOG)} algorithms of the GRPO family: each loss in one formula, the difference from GRPO, NumPy, and"
+        " the keys of trainers."
+    )
+    pages = "\n".join([*CATALOG, "textbook_forms"])
+    return f"{head}\n\n# Recipes\n\n{GALLERY}\n\n{groups}\n\n{LAST}\n\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
 
 
-def _textbook_forms() -> str:
-    rows = (f"| [{title_of(name)}]({name}.md) | `{name}` | {_changed(name)} |" for name in TEXTBOOK_FORMS)
-    table = "\n".join(["| textbook form | recipe | difference |", "|---|---|---|", *rows])
-    return "\n\n".join([f"# Textbook forms\n\n{TEXTBOOK}", table, _pages(TEXTBOOK_FORMS)])
-
-
-TEXTBOOK = (
-    "A book chapter on GRPO (2026, not public) prints some algorithms with formulas that differ from the"
-    " papers and from every trainer. The names of these recipes begin with `book_`. For real work, use"
-    " [the recipes of papers and trainers](index.md)."
+GALLERY = (
+    "GRPO and the algorithms that change it, grouped by what they change. Each picture shows the part that the"
+    " recipe changes: solid lines are the recipe, dashed grey lines are GRPO. Blue is for good tokens or right"
+    " answers, orange for bad tokens or wrong answers, and black for a quantity that does not depend on the sign."
 )
-
-
-def _pages(names: Iterable[str]) -> str:
-    """Return the hidden table of contents that puts pages into the navigation."""
-    lines = "\n".join(names)
-    return f"```{{toctree}}\n:hidden:\n\n{lines}\n```\n"
+LAST = "[Textbook forms](textbook_forms.md), which no paper or trainer computes, have a page of their own."
 
 
 def _card(name: str) -> str:
-    image = f":img-top: {name}.svg\n:img-alt: value and slope of {name}"
-    head = f":::{{grid-item-card}} {title_of(name)}\n:link: {name}\n:link-type: doc\n{image}"
-    return f"{head}\n\n{_changed(name)}\n:::"
+    page = written(name)
+    head = page.head if page else {}
+    summary = head.get("summary") or _changed(name)
+    head_line = f":::{{grid-item-card}} {title_of(name)}\n:link: {name}\n:link-type: doc"
+    return f"{head_line}\n\n{_raw(small_picture(name, head.get('picture', '')))}\n\n{summary}\n:::"
 
 
 def _changed(name: str) -> str:
@@ -238,3 +211,54 @@ def _changed(name: str) -> str:
     return (
         f"Changes {title_of(parent)}: {', '.join(changes)}." if parent else "Not derived from another recipe."
     )
+
+
+# ---- the textbook forms --------------------------------------------------------------------------
+
+
+def link_to(name: str, folder: str) -> str:
+    """Return a link to a recipe: to its page, or to its section among the textbook forms.
+
+    Args:
+      name: name of the recipe.
+      folder: path from the page with the link to the folder `recipe`.
+
+    >>> link_to("dapo", "../recipe"), link_to("book_dapo", "../recipe")
+    ('[dapo](../recipe/dapo.md)', '[book_dapo](#book_dapo)')
+    """
+    return f"[{name}](#{name})" if name in TEXTBOOK_FORMS else f"[{name}]({folder}/{name}.md)"
+
+
+def _textbook_forms() -> str:
+    head = described("How a book chapter prints GRPO's variants, and the difference from the published algorithms.")
+    sections = "\n\n".join(map(_textbook_form, TEXTBOOK_FORMS))
+    return f"{head}\n\n# Textbook forms\n\n{TEXTBOOK}\n\n{sections}\n"
+
+
+TEXTBOOK = (
+    "A book chapter on GRPO (2026, not public) prints some algorithms with formulas that differ from the"
+    " papers and from every trainer. The names of these recipes begin with `book_`. For real work, use"
+    " [the recipes of papers and trainers](index.md)."
+)
+
+
+def _textbook_form(name: str) -> str:
+    published = name.removeprefix("book_")
+    changes, base = RECIPES[name].differences(CATALOG[published]), _texts(CATALOG[published])
+    rows = (f"| {part} | `{text}` | `{base.get(part, 'none')}` |" for part, text in changes.items())
+    head = f"| part | textbook form | [{title_of(published)}]({published}.md) |"
+    table = "\n".join([head, "|---|---|---|", *rows])
+    new = {part.text for part in parts_of(CATALOG[published])}
+    formulas = "\n\n".join(
+        _formula(part, "recipe/textbook_forms") for part in parts_of(RECIPES[name]) if part.text not in new
+    )
+    return f"({name})=\n## {title_of(published)}\n\n`{name}`: {RECIPES[name].source}.\n\n{table}\n\n{formulas}"
+
+
+def _texts(recipe: Recipe) -> dict[str, str]:
+    return recipe.parts() | {"kl_coef": str(recipe.kl_coef)}
+
+
+def recipe_files() -> list[Path]:
+    """Return the hand-written pages."""
+    return sorted(FOLDER.glob("*.md"))

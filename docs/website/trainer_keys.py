@@ -1,17 +1,45 @@
-"""The keys that make each trainer compute a recipe, and the parts that still differ."""
+"""The keys that make each trainer compute a recipe, and the parts that still differ.
 
+The search for the nearest configurations takes minutes, so its results are stored in `nearest_keys.json`.
+`make docs` renews the file, and tests/site/test_recipe_pages.py recomputes a sample.
+"""
+
+import json
 import re
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from grpo_ref.explain.commands.convert import WRITTEN
 from grpo_ref.explain.conversion import Conversion, nearest
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.phrases import SPOKEN_WITH, sentences
 from grpo_ref.recipes import RECIPES
-from website.kept import of_each_recipe
 from website.same_numbers import is_same
 
+STORED = Path(__file__).with_name("nearest_keys.json")
 BUDGET = 20480
 """DAPO's generation budget in tokens. The buffer of its overlong penalty is 0.2 of it, 4096 tokens."""
-Everywhere = dict[str, Conversion]
+FIRST = ("trl", "verl", "openrlhf")
+"""The trainers that a recipe's page shows first."""
+
+
+class Difference(NamedTuple):
+    """A part for which a trainer computes other numbers than a recipe, as the recipe and the trainer have it."""
+
+    part: str
+    wanted: str
+    actual: str
+
+
+class Nearest(NamedTuple):
+    """The nearest configuration of a trainer: its keys, and the parts that still differ."""
+
+    config: dict[str, Any]
+    differences: tuple[Difference, ...]
+
+
+Everywhere = dict[str, Nearest]
 """Name of a dialect -> the trainer's nearest configuration."""
 
 
@@ -24,37 +52,44 @@ def title(dialect: Dialect) -> str:
     return re.split(r" (?=[\da-f.]{6,}\b)", dialect.version)[0]
 
 
-def nearest_of_all(code: str) -> dict[str, Everywhere]:
-    """Return the nearest configuration of each trainer, for each recipe.
+def nearest_of_all() -> dict[str, Everywhere]:
+    """Return the stored configuration of each trainer, for each recipe."""
+    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    return {
+        recipe: {dialect: _read(each) for dialect, each in everywhere.items()}
+        for recipe, everywhere in stored.items()
+    }
 
-    Args:
-      code: hash of the code. A cached result is used only if its hash is the same.
+
+def _read(stored: dict[str, Any]) -> Nearest:
+    return Nearest(stored["config"], tuple(Difference(*each) for each in stored["differences"]))
+
+
+def computed(recipe: str, dialect: str) -> Nearest:
+    """Search for the nearest configuration of a trainer, with DAPO's budget of 20480 tokens.
+
+    >>> computed("dr_grpo", "trl")
+    Nearest(config={'loss_type': 'dr_grpo', 'scale_rewards': 'none'}, differences=())
     """
-    return of_each_recipe(_nearest, code)
+    conversion = nearest(DIALECTS[dialect], RECIPES[recipe], max_length=BUDGET)
+    return Nearest(conversion.config, tuple(_differences(recipe, DIALECTS[dialect], conversion)))
 
 
-def _nearest(name: str, code: str) -> Everywhere:
-    return {dialect: nearest(DIALECTS[dialect], RECIPES[name], max_length=BUDGET) for dialect in DIALECTS}
-
-
-def table(conversions: Everywhere) -> str:
-    """Return a Markdown table with each trainer's keys for one recipe."""
-    rows = (_row(DIALECTS[dialect].version, dialect, each) for dialect, each in conversions.items())
-    return "\n".join(["| trainer | keys | differences |", "|---|---|---|", *rows])
-
-
-def _row(version: str, dialect: str, conversion: Conversion) -> str:
-    lost = "<br>".join(_loss(part, *texts) for part, texts in conversion.lost.items())
-    return f"| [{version}](../trainers/{dialect}.md) | {keys(conversion)} | {lost or 'none'} |"
-
-
-def keys(conversion: Conversion) -> str:
-    """Return the keys of a configuration, each on its own line of a table cell."""
-    return "<br>".join(code(f"{key}={value!r}") for key, value in conversion.config.items()) or "the defaults"
-
-
-def _loss(part: str, wanted: str, actual: str) -> str:
-    return f"{part}: {code(actual)} instead of {code(wanted)}"
+def _differences(name: str, dialect: Dialect, conversion: Conversion) -> list[Difference]:
+    recipe, actual = RECIPES[name], dialect.recipe(**conversion.config)
+    wanted, ours = (
+        sentences(
+            each, group_size=None, budget=None, entropy_coef=0.0, unknown={}, words=dialect.objective.phrases
+        )
+        for each in (recipe, actual)
+    )
+    differences = []
+    for part, texts in conversion.lost.items():
+        if not is_same(recipe, actual, part):
+            spoken = SPOKEN_WITH.get(part, part)
+            words = (wanted[spoken], ours[spoken])
+            differences.append(Difference(part, *(words if words[0] != words[1] else texts)))
+    return differences
 
 
 def code(text: str) -> str:
@@ -62,11 +97,84 @@ def code(text: str) -> str:
     return f"`{text}`".replace("|", r"\|")
 
 
-def differing(name: str, dialect: str, conversion: Conversion) -> list[str]:
-    """Return the parts for which a trainer computes other numbers than a recipe.
+def keys(each: Nearest) -> str:
+    """Return the keys of a configuration, each on its own line of a table cell."""
+    return "<br>".join(code(f"{key}={value!r}") for key, value in each.config.items()) or "the defaults"
 
-    >>> differing("dr_grpo", "trl", nearest(DIALECTS["trl"], RECIPES["dr_grpo"]))
-    []
+
+def differing(each: Nearest) -> list[str]:
+    """Return the parts that differ."""
+    return [difference.part for difference in each.differences]
+
+
+def in_trainers(conversions: Everywhere) -> str:
+    """Return the section of a recipe's page with each trainer's keys.
+
+    The trainers of `FIRST` come first. The others are folded: those that compute the recipe with their keys,
+    then a table with the parts for which the others differ.
     """
-    actual, recipe = DIALECTS[dialect].recipe(**conversion.config), RECIPES[name]
-    return [part for part in conversion.lost if not is_same(recipe, actual, part)]
+    shown = "\n\n".join(_block(name, conversions[name]) for name in FIRST)
+    others = {name: each for name, each in conversions.items() if name not in FIRST}
+    exact = {name: each for name, each in others.items() if not each.differences}
+    folded = []
+    if exact:
+        names = ", ".join(title(DIALECTS[name]) for name in exact)
+        blocks = "\n\n".join(_block(name, each) for name, each in exact.items())
+        folded.append(f"::::{{dropdown}} Keys for {names}\n{blocks}\n::::")
+    if different := {name: each for name, each in others.items() if each.differences}:
+        folded.append(f"::::{{dropdown}} {_count(len(different))} that cannot express it\n{_table(different)}\n::::")
+    return "\n\n".join([shown, *folded])
+
+
+def _count(number: int) -> str:
+    return f"{number} other trainers" if number != 1 else "1 other trainer"
+
+
+def _block(name: str, each: Nearest) -> str:
+    dialect = DIALECTS[name]
+    head = f"**[{title(dialect)}](../trainers/{name}.md)**{dialect.version.removeprefix(title(dialect))}"
+    block = f"```text\n{_notation(dialect, each.config)}\n```"
+    return "\n\n".join([head, block, *map(_sentence, each.differences)])
+
+
+def _notation(dialect: Dialect, config: dict[str, Any]) -> str:
+    """Return the keys as `grpo-ref convert --format line` writes them, without the command."""
+    if not config:
+        return "# the defaults"
+    _, *arguments = WRITTEN["line"](dialect, config).split(" \\\n")
+    return "\n".join(argument.strip() for argument in arguments)
+
+
+def _sentence(difference: Difference) -> str:
+    return (
+        f"It differs in *{difference.part}*. The recipe: {difference.wanted or 'nothing'}."
+        f" The trainer: {difference.actual or 'nothing'}."
+    )
+
+
+def _table(conversions: Everywhere) -> str:
+    rows = (
+        f"| [{title(DIALECTS[name])}](../trainers/{name}.md) | {_cell(each)} |"
+        for name, each in conversions.items()
+    )
+    return "\n".join(["| trainer | what differs |", "|---|---|", *rows])
+
+
+def _cell(each: Nearest) -> str:
+    return "<br>".join(
+        f"{part}: {actual or 'nothing'} instead of {wanted or 'nothing'}"
+        for part, wanted, actual in each.differences
+    ).replace("|", r"\|")
+
+
+def main() -> None:
+    """Write the file: one line for each pair of a recipe and a trainer."""
+    recipes = []
+    for recipe in RECIPES:
+        lines = (f'    "{name}": {json.dumps(computed(recipe, name)._asdict())}' for name in DIALECTS)
+        recipes.append(f'  "{recipe}": {{\n' + ",\n".join(lines) + "\n  }")
+    STORED.write_text("{\n" + ",\n".join(recipes) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
