@@ -9,6 +9,7 @@
 # make attack  search for hidden cases that catch wrong answers made by machine (an hour), for all exercises
 # make attack-sample   see on a sample whether the hidden cases still catch them
 # make docs   renew the tables of the documentation, the package map and the list of public names
+# make nearest-keys   search again for each trainer's keys of each recipe, which the site shows (a minute)
 # make test-learning   train networks on every task that suits them, and wrong implementations of the claims (minutes)
 # make site   build the site into build/site: pages, reference, recipes and notebooks   make test-site   test it
 # make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js
@@ -24,7 +25,7 @@ READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo test test-all test-core test-core-alone test-learning check lint types coverage docs diagnose-rates notebooks page report bench bench-gpu speed setup \
+.PHONY: attack attack-sample demo test test-all test-core test-core-alone test-learning check lint types coverage docs nearest-keys diagnose-rates notebooks page report bench bench-gpu speed setup \
 	site test-site test-web verdicts-web clean
 
 setup: $(READY)
@@ -72,6 +73,9 @@ coverage: $(READY_DEV)
 docs: $(READY)
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/public_names.py
+
+nearest-keys: $(READY)
+	cd docs && ../$(BIN)/python -m website.trainer_keys
 
 # the half of the seeds that nobody looked at while the patterns were written; --development is the other one
 diagnose-rates: $(READY)

@@ -19,7 +19,6 @@ from website.access import repair
 from website.experiments import write_experiments
 from website.kernel_map import write_map
 from website.layer_list import with_layers
-from website.learning_curves import learning_of_all
 from website.links import Links
 from website.moving_picture import moving_picture
 from website.notebooks import write_notebooks
@@ -63,10 +62,9 @@ def write_sources() -> Links:
     write_experiments(links)
     write_reference()
     write_map()
-    code = code_hash("grpo_ref", "docs/website")
-    nearest = nearest_of_all(code)
-    write_recipes(code, nearest, learning_of_all(code))
-    write_trainers(code, nearest)
+    nearest = nearest_of_all()
+    write_recipes(nearest, links)
+    write_trainers(code_hash("grpo_ref", "docs/website"), nearest)
     write_notebooks(links)
     links.linked |= {proof.file.relative_to(ROOT).as_posix() for proof in all_proofs()}
     links.save()

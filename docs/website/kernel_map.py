@@ -10,10 +10,10 @@ from package_map import KERNELS, REFERENCE
 from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.lab import EXPERIMENTS
 from grpo_ref.recipes import RECIPES, Recipe
-from website.mentions import exercises_about, experiments_about, names_in
+from website.mentions import chapter_of, exercises_about, experiments_about, names_in
 from website.parts import own_kernels, parts_of
 from website.places import documented, to_kernel
-from website.recipe_pages import chapter_of
+from website.recipe_pages import link_to
 from website.reference import page_of, title_of
 from website.tree import NOTEBOOKS, ROOT, write
 
@@ -57,7 +57,7 @@ def _row(path: str, name: str) -> str:
         ", ".join(_exercise(each, written=is_written(each, name)) for each in exercises_about({name})),
         ", ".join(f"[{stem[:2]}](notebooks/{stem}.ipynb)" for stem in notebooks_about(name)),
         _linked(tested_by(name), "experiments"),
-        _linked((recipe for recipe in RECIPES if name in own_kernels(recipe)), "recipe"),
+        ", ".join(link_to(recipe, "recipe") for recipe in RECIPES if name in own_kernels(recipe)),
     )
     return f"| {' | '.join(cells)} |"
 

@@ -1,10 +1,11 @@
-"""Small line plots as SVG elements for a page: they take the page's colours, so they fit a light and a dark page.
+"""Draw small line plots as SVG elements of a page. They take the page's colours, light or dark.
 
-A plot is narrow, and its text is as large as the page's. On a phone, two plots stand below each other.
+A plot is narrow, and its text is as large as the page's. On a phone, one plot is below the other.
 """
 
 from collections.abc import Iterable
 from html import escape
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -131,7 +132,7 @@ def _drawn(place: _Place, line: Line) -> str:
 def _without_middles(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Drop points on the straight line between their neighbours."""
     kept = points[:1]
-    for point, following in zip(points[1:], points[2:], strict=False):
+    for point, following in pairwise(points[1:]):
         (x, y), (x1, y1), (x2, y2) = kept[-1], point, following
         if abs((x1 - x) * (y2 - y) - (x2 - x) * (y1 - y)) > 0.05 * abs(x2 - x):
             kept.append(point)

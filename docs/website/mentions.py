@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from grpo_ref.course.contents import OURS
+from website.parts import definitions, own_kernels
 from website.tree import ROOT
 
 
@@ -30,3 +31,27 @@ def experiments_about(names: set[str]) -> list[str]:
     """Return the experiments that use one of these names."""
     claims = sorted((ROOT / "grpo_ref/lab/claims").glob("[a-z]*.py"))
     return [path.stem for path in claims if names & names_in(path)]
+
+
+def chapter_of(exercise: str) -> str:
+    """Return the folder of an exercise's chapter.
+
+    >>> chapter_of("kl/k3")
+    '04_kl'
+    """
+    return next((ROOT / "exercises").glob(f"*_{exercise.partition('/')[0]}")).name
+
+
+def see_also(page: str) -> str:
+    """Return the lists of related pages for the end of a page.
+
+    Args:
+      page: name of a recipe's page, such as "recipe/dapo".
+    """
+    name = page.removeprefix("recipe/")
+    names = own_kernels(name)
+    about = {*names, name.upper()} if definitions()[name].parent else {name.upper()}
+    exercises = ", ".join(f"[{each}](../chapters/{chapter_of(each)}.md)" for each in exercises_about(names))
+    experiments = ", ".join(f"[{each}](../experiments/{each}.md)" for each in experiments_about(about))
+    lines = [f"* **Exercises:** {exercises}"] * bool(exercises)
+    return "\n".join([*lines, *[f"* **Experiments:** {experiments}"] * bool(experiments)])

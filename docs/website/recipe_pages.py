@@ -1,7 +1,7 @@
 """The pages of the recipes: docs/recipe/NAME.md with generated parts, the gallery, and the textbook forms.
 
-A page in docs/recipe has front matter and these marks, which are replaced: `<!-- picture -->`, `<!-- keys -->`,
-`<!-- parts -->` and `<!-- next -->`.
+A page in docs/recipe has front matter and these marks, which are replaced: `<!-- picture -->`,
+`<!-- keys -->`, `<!-- parts -->` and `<!-- next -->`.
 """
 
 import json
@@ -39,7 +39,7 @@ GROUPS = {
     ),
     "A teacher": ("opd", "opd_rl"),
 }
-"""What recipes change -> the recipes, in the order of the gallery."""
+"""Group of recipes that change the same thing -> the recipes, in the order of the gallery."""
 
 
 class Written(NamedTuple):
@@ -112,18 +112,24 @@ def _raw(html: str) -> str:
 def _plain(name: str) -> Written:
     """Return a page made from the code, for a recipe without a hand-written page."""
     title = title_of(name)
-    text = f"# {title}\n\n{cited(RECIPES[name].source)}.\n\n<!-- picture -->\n\n## In a trainer\n\n<!-- keys -->\n"
+    sections = (
+        f"# {title}",
+        f"{cited(RECIPES[name].source)}.",
+        "<!-- picture -->",
+        "## In a trainer",
+        "<!-- keys -->",
+    )
+    text = "\n\n".join(sections) + "\n"
     head = {
         "title": f"{title}: what it changes, its formulas, and each trainer's keys",
-        "description": f"{title}: its parts and formulas, what it changes, and the keys of trainers that compute it.",
+        "description": f"{title}: its parts and formulas, what it changes, and the keys of trainers.",
     }
     return Written(head, text)
 
 
 KEYS = (
-    "The keys that `grpo-ref convert` finds. All other keys keep the defaults of the version named. Two parts are"
-    " taken for the same if they give the same numbers on a test batch with ratios from 1/8 to 8; the eps of a"
-    " denominator is ignored. Lengths are for a budget of 20480 tokens."
+    "`grpo-ref convert` found these keys. All other keys keep the defaults of the version named. Lengths are"
+    " for a budget of 20480 tokens."
 )
 
 
@@ -181,17 +187,18 @@ def _gallery() -> str:
         for group, names in GROUPS.items()
     )
     head = described(
-        f"{len(CATALOG)} algorithms of the GRPO family: each loss in one formula, the difference from GRPO, NumPy, and"
-        " the keys of trainers."
+        f"{len(CATALOG)} algorithms of the GRPO family: each loss in one formula, the difference from GRPO,"
+        " NumPy, and the keys of trainers."
     )
     pages = "\n".join([*CATALOG, "textbook_forms"])
-    return f"{head}\n\n# Recipes\n\n{GALLERY}\n\n{groups}\n\n{LAST}\n\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
+    tree = f"```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
+    return "\n\n".join([head, "# Recipes", GALLERY, groups, LAST, tree])
 
 
 GALLERY = (
-    "GRPO and the algorithms that change it, grouped by what they change. Each picture shows the part that the"
-    " recipe changes: solid lines are the recipe, dashed grey lines are GRPO. Blue is for good tokens or right"
-    " answers, orange for bad tokens or wrong answers, and black for a quantity that does not depend on the sign."
+    "GRPO and the algorithms that change it, grouped by what they change. Each picture shows what the recipe"
+    " changes: solid lines are the recipe, dashed grey lines are GRPO. Blue lines are good tokens or right"
+    " answers, orange lines are bad tokens or wrong answers."
 )
 LAST = "[Textbook forms](textbook_forms.md), which no paper or trainer computes, have a page of their own."
 
@@ -230,7 +237,7 @@ def link_to(name: str, folder: str) -> str:
 
 
 def _textbook_forms() -> str:
-    head = described("How a book chapter prints GRPO's variants, and the difference from the published algorithms.")
+    head = described("GRPO's variants as a book chapter prints them, beside the published algorithms.")
     sections = "\n\n".join(map(_textbook_form, TEXTBOOK_FORMS))
     return f"{head}\n\n# Textbook forms\n\n{TEXTBOOK}\n\n{sections}\n"
 
@@ -252,7 +259,8 @@ def _textbook_form(name: str) -> str:
     formulas = "\n\n".join(
         _formula(part, "recipe/textbook_forms") for part in parts_of(RECIPES[name]) if part.text not in new
     )
-    return f"({name})=\n## {title_of(published)}\n\n`{name}`: {RECIPES[name].source}.\n\n{table}\n\n{formulas}"
+    lead = f"`{name}`: {RECIPES[name].source}."
+    return "\n\n".join([f"({name})=\n## {title_of(published)}", lead, table, formulas])
 
 
 def _texts(recipe: Recipe) -> dict[str, str]:

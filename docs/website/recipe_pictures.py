@@ -1,14 +1,12 @@
 """The picture of a recipe: its difference from GRPO, as one or two small plots."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import CATALOG, GRPO, Recipe
 from grpo_ref.types import Batch
 from website.line_plot import Line, Plot, drawn, thumbnail
@@ -205,7 +203,7 @@ def _on_rewards(recipe: Recipe, rewards: Floats) -> Floats:
         components=rewards[:, :, None],
         weights=np.ones(1),
     )
-    advantages = recipe.advantage(record)
+    advantages: Floats = recipe.advantage(record)
     return advantages if advantages.ndim == 2 else advantages[:, :, 0]
 
 
@@ -225,10 +223,12 @@ def _group_size(recipe: Recipe) -> tuple[Plot, ...]:
     """Advantage of a right completion against the size of a group, half of which is right."""
     sizes = np.arange(2, 17, 2)
     lines = [
-        Line(sizes.astype(float), np.array([_half_right(each, size) for size in sizes]), look, dots=True)
+        Line(sizes.astype(float), np.array([_half_right(each, int(size)) for size in sizes]), look, dots=True)
         for each, look in ((recipe, "only"), (GRPO, "grpo"))
     ]
-    plot = Plot("Advantage of a right completion", "completions per prompt", "advantage", tuple(lines), (0.6,))
+    plot = Plot(
+        "Advantage of a right completion", "completions per prompt", "advantage", tuple(lines), (0.6,)
+    )
     return (plot,)
 
 
@@ -306,7 +306,9 @@ def _future(recipe: Recipe) -> tuple[Plot, ...]:
             advantages=np.full_like(change, sign),
             mask=np.ones_like(change),
         )
-        lines.append(Line(shifts, recipe.corrections[0](record)[:, 0, 0], look, label, 50 if sign > 0 else 20))
+        lines.append(
+            Line(shifts, recipe.corrections[0](record)[:, 0, 0], look, label, 50 if sign > 0 else 20)
+        )
     lines.append(Line(shifts, np.ones(101), "grpo"))
     axis = "log πθ / πold of each of the 31 later tokens"
     return (Plot("Weight of a token in the loss", axis, "weight", tuple(lines)),)

@@ -7,7 +7,7 @@ from types import ModuleType
 from package_map import REFERENCE, TOP_LEVEL
 from public_names import first_line, summary
 
-from grpo_ref.recipes import RECIPES, Recipe
+from grpo_ref.recipes import CATALOG, RECIPES, TEXTBOOK_FORMS, Recipe
 from website.places import line_of
 from website.proofs import MANY, proofs_of
 from website.tree import write
@@ -129,4 +129,6 @@ def _proofs(name: str, page: str) -> str:
 def _about(module: ModuleType, name: str, value: object) -> str:
     text = _summary(module, name)
     recipe = next((key for key, each in RECIPES.items() if each is value), "")
-    return f"{text} :doc:`Page of this recipe </recipe/{recipe}>`." if recipe else text
+    page = f":doc:`Page of this recipe </recipe/{recipe}>`" if recipe in CATALOG else ""
+    section = f":ref:`Section on this form <{recipe}>`" if recipe in TEXTBOOK_FORMS else ""
+    return f"{text} {page or section}." if recipe else text

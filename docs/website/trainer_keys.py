@@ -1,7 +1,7 @@
 """The keys that make each trainer compute a recipe, and the parts that still differ.
 
 The search for the nearest configurations takes minutes, so its results are stored in `nearest_keys.json`.
-`make docs` renews the file, and tests/site/test_recipe_pages.py recomputes a sample.
+`make nearest-keys` renews the file, and tests/site/test_recipe_pages.py recomputes a sample.
 """
 
 import json
@@ -14,7 +14,7 @@ from grpo_ref.explain.conversion import Conversion, nearest
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.phrases import SPOKEN_WITH, sentences
-from grpo_ref.recipes import RECIPES
+from grpo_ref.recipes import CATALOG
 from website.same_numbers import is_same
 
 STORED = Path(__file__).with_name("nearest_keys.json")
@@ -25,10 +25,10 @@ FIRST = ("trl", "verl", "openrlhf")
 
 
 class Difference(NamedTuple):
-    """A part for which a trainer computes other numbers than a recipe, as the recipe and the trainer have it."""
+    """A part for which a trainer computes other numbers than a recipe, in the words of both."""
 
     part: str
-    wanted: str
+    requested: str
     actual: str
 
 
@@ -53,7 +53,7 @@ def title(dialect: Dialect) -> str:
 
 
 def nearest_of_all() -> dict[str, Everywhere]:
-    """Return the stored configuration of each trainer, for each recipe."""
+    """Return the stored configuration of each trainer, for each recipe of `CATALOG`."""
     stored = json.loads(STORED.read_text(encoding="utf-8"))
     return {
         recipe: {dialect: _read(each) for dialect, each in everywhere.items()}
@@ -71,13 +71,13 @@ def computed(recipe: str, dialect: str) -> Nearest:
     >>> computed("dr_grpo", "trl")
     Nearest(config={'loss_type': 'dr_grpo', 'scale_rewards': 'none'}, differences=())
     """
-    conversion = nearest(DIALECTS[dialect], RECIPES[recipe], max_length=BUDGET)
+    conversion = nearest(DIALECTS[dialect], CATALOG[recipe], max_length=BUDGET)
     return Nearest(conversion.config, tuple(_differences(recipe, DIALECTS[dialect], conversion)))
 
 
 def _differences(name: str, dialect: Dialect, conversion: Conversion) -> list[Difference]:
-    recipe, actual = RECIPES[name], dialect.recipe(**conversion.config)
-    wanted, ours = (
+    recipe, actual = CATALOG[name], dialect.recipe(**conversion.config)
+    requested, ours = (
         sentences(
             each, group_size=None, budget=None, entropy_coef=0.0, unknown={}, words=dialect.objective.phrases
         )
@@ -87,8 +87,8 @@ def _differences(name: str, dialect: Dialect, conversion: Conversion) -> list[Di
     for part, texts in conversion.lost.items():
         if not is_same(recipe, actual, part):
             spoken = SPOKEN_WITH.get(part, part)
-            words = (wanted[spoken], ours[spoken])
-            differences.append(Difference(part, *(words if words[0] != words[1] else texts)))
+            phrases = (requested[spoken], ours[spoken])
+            differences.append(Difference(part, *(phrases if phrases[0] != phrases[1] else texts)))
     return differences
 
 
@@ -122,7 +122,8 @@ def in_trainers(conversions: Everywhere) -> str:
         blocks = "\n\n".join(_block(name, each) for name, each in exact.items())
         folded.append(f"::::{{dropdown}} Keys for {names}\n{blocks}\n::::")
     if different := {name: each for name, each in others.items() if each.differences}:
-        folded.append(f"::::{{dropdown}} {_count(len(different))} that cannot express it\n{_table(different)}\n::::")
+        count = _count(len(different))
+        folded.append(f"::::{{dropdown}} {count} that cannot express it\n{_table(different)}\n::::")
     return "\n\n".join([shown, *folded])
 
 
@@ -147,8 +148,8 @@ def _notation(dialect: Dialect, config: dict[str, Any]) -> str:
 
 def _sentence(difference: Difference) -> str:
     return (
-        f"It differs in *{difference.part}*. The recipe: {difference.wanted or 'nothing'}."
-        f" The trainer: {difference.actual or 'nothing'}."
+        f"Not expressed: {difference.requested or difference.part}."
+        f" The trainer has {difference.actual or 'nothing of the kind'}."
     )
 
 
@@ -162,15 +163,15 @@ def _table(conversions: Everywhere) -> str:
 
 def _cell(each: Nearest) -> str:
     return "<br>".join(
-        f"{part}: {actual or 'nothing'} instead of {wanted or 'nothing'}"
-        for part, wanted, actual in each.differences
+        f"{actual or 'nothing'} instead of {requested or f'no {part}'}"
+        for part, requested, actual in each.differences
     ).replace("|", r"\|")
 
 
 def main() -> None:
     """Write the file: one line for each pair of a recipe and a trainer."""
     recipes = []
-    for recipe in RECIPES:
+    for recipe in CATALOG:
         lines = (f'    "{name}": {json.dumps(computed(recipe, name)._asdict())}' for name in DIALECTS)
         recipes.append(f'  "{recipe}": {{\n' + ",\n".join(lines) + "\n  }")
     STORED.write_text("{\n" + ",\n".join(recipes) + "\n}\n", encoding="utf-8")

@@ -13,14 +13,13 @@ from grpo_ref.explain.dialect import Dialect, flat
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.trap import Trap
 from grpo_ref.explain.yaml_values import as_yaml
-from grpo_ref.recipes import CATALOG, Slot
+from grpo_ref.recipes import Slot
 from website.docstrings import cited
 from website.key_table import aliases, key_table, keys_beyond
 from website.places import to_kernel
 from website.trainer_history import has_history, history_page
-from website.trainer_keys import Everywhere, code, differing, keys, title
+from website.trainer_keys import Everywhere, Nearest, code, differing, keys, title
 from website.transcripts import transcript
-from website.trap_finder import anchor
 from website.tree import CACHE, write
 
 
@@ -125,6 +124,11 @@ KEYS = (
 )
 
 
+def anchor(dialect: Dialect, place: int) -> str:
+    """Return the anchor of a trap, from its index in the list of traps."""
+    return f"trap-{dialect.name.replace('_', '-')}-{place}"
+
+
 def _traps(dialect: Dialect) -> str:
     traps = (f"({anchor(dialect, place)})=\n{_trap(trap)}" for place, trap in enumerate(dialect.traps))
     return "\n\n".join(["## Traps", *traps]) if dialect.traps else ""
@@ -146,9 +150,9 @@ def _typed(config: Mapping[str, Any]) -> list[str]:
 
 def _recipes(name: str, nearest: dict[str, Everywhere]) -> str:
     rows = (
-        f"| [{recipe}](../recipe/{recipe}.md) | {keys(each[name])} | {_difference(recipe, name, each)} |"
+        f"| [{recipe}](../recipe/{recipe}.md) | {keys(each[name])} |"
+        f" {', '.join(differing(each[name])) or 'none'} |"
         for recipe, each in nearest.items()
-        if recipe in CATALOG
     )
     table = "\n".join(["| recipe | keys | differences |", "|---|---|---|", *rows])
     return f"## Recipes\n\n{RECIPES_ABOUT}\n\n:::{{div}} wide\n{table}\n:::"
@@ -160,10 +164,6 @@ RECIPES_ABOUT = (
     " parts compute on a batch without empty completions. It ignores the eps of a denominator and a bound"
     " that no ratio reaches."
 )
-
-
-def _difference(recipe: str, dialect: str, conversions: Everywhere) -> str:
-    return ", ".join(differing(recipe, dialect, conversions[dialect])) or "none"
 
 
 def _recorded(dialect: Dialect) -> str:
@@ -281,14 +281,13 @@ def _history(dialect: Dialect) -> str:
 def _compared(nearest: dict[str, Everywhere]) -> str:
     names = [title(dialect) for dialect in DIALECTS.values()]
     rows = (
-        " | ".join([f"| [{recipe}](../recipe/{recipe}.md)", *(_cell(recipe, name, each) for name in each)])
+        " | ".join([f"| [{recipe}](../recipe/{recipe}.md)", *map(_cell, each.values())])
         for recipe, each in nearest.items()
-        if recipe in CATALOG
     )
     head = [f"| recipe | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     return ":::{div} sortable compared\n" + "\n".join([*head, *rows]) + "\n:::"
 
 
-def _cell(recipe: str, dialect: str, conversions: Everywhere) -> str:
-    lost = differing(recipe, dialect, conversions[dialect])
-    return f"differs: {', '.join(lost)}" if lost else keys(conversions[dialect])
+def _cell(conversion: Nearest) -> str:
+    lost = differing(conversion)
+    return f"differs: {', '.join(lost)}" if lost else keys(conversion)

@@ -50,11 +50,12 @@ COPIED = {
 """Path of each page that is copied -> its name in the site."""
 
 EXPERIMENTS = "docs/experiments/README.md"
+RECIPE_PAGES = "docs/recipe"
 NOTEBOOKS = {
     path.relative_to(ROOT).as_posix(): f"notebooks/{path.stem}"
     for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
 }
-PAGES = {**COPIED, **NOTEBOOKS, "README.md": "index", EXPERIMENTS: "experiments/index"}
+PAGES = {**COPIED, **NOTEBOOKS, **_folder("recipe"), "README.md": "index", EXPERIMENTS: "experiments/index"}
 """Path of each page that a link may lead to -> its name in the site."""
 
 BELOW = {
