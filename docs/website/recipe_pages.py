@@ -64,7 +64,9 @@ def split(page: str) -> Written:
     _, head, text = page.split("---\n", 2)
     pairs = (line.partition(":") for line in head.splitlines() if line.strip())
     values = ((key.strip(), value.strip()) for key, _, value in pairs)
-    return Written({key: json.loads(value) if value[0] == '"' else value for key, value in values}, text)
+    return Written(
+        {key: json.loads(value) if value[0] == '"' else value for key, value in values}, text.lstrip()
+    )
 
 
 def write_recipes(nearest: dict[str, Everywhere], links: Links) -> None:

@@ -14,7 +14,9 @@ from website.parts import definitions
 
 SIGNS = {"good": (1.0, "A = +1"), "bad": (-1.0, "A = −1")}
 CHOSEN = {
-    "luspo": "weights",
+    "luspo": "completions",
+    "opo": "lengths",
+    "gpg": "dead_groups",
     "two_grpo": "group_size",
     "gopo": "rewards",
     "gdpo": "criteria",
@@ -23,7 +25,6 @@ CHOSEN = {
     "high_entropy": "entropy",
     "opd": "teacher",
     "maxrl": "advantages",
-    "gpg": "advantages",
     "reinforce_pp": "advantages",
     **dict.fromkeys(("process_grpo", "gigpo", "mt_grpo"), "turns"),
 }
@@ -166,6 +167,11 @@ def _weights(recipe: Recipe) -> tuple[Plot, ...]:
     )
 
 
+def _completions(recipe: Recipe) -> tuple[Plot, ...]:
+    """Weight of a completion first, then that of a token."""
+    return _weights(recipe)[::-1]
+
+
 def _weight_of_token(recipe: Recipe, length: int) -> float:
     lengths = np.array([[length, *OTHERS]])
     mask = (np.arange(1000) < lengths[:, :, None]).astype(float)
@@ -205,6 +211,36 @@ def _on_rewards(recipe: Recipe, rewards: Floats) -> Floats:
     )
     advantages: Floats = recipe.advantage(record)
     return advantages if advantages.ndim == 2 else advantages[:, :, 0]
+
+
+def _lengths(recipe: Recipe) -> tuple[Plot, ...]:
+    """Advantages of one right and three wrong completions against the length of the right one.
+
+    The wrong ones have 400 tokens.
+    """
+    rewards = np.broadcast_to([1.0, 0.0, 0.0, 0.0], (LENGTHS.size, 4))
+    lengths = np.full(rewards.shape, 400.0)
+    lengths[:, 0] = LENGTHS
+    ours, plain = (
+        each.advantage(SimpleNamespace(rewards=rewards, lengths=lengths)) for each in (recipe, GRPO)
+    )
+    lines = []
+    for index, look, label in ((0, "good", "right"), (1, "bad", "wrong")):
+        lines += [Line(LENGTHS, ours[:, index], look, label), Line(LENGTHS, plain[:, index], "grpo")]
+    axis = "length of the right completion (tokens)"
+    return (Plot("One right completion in a group of four", axis, "advantage", tuple(lines), (0.0,)),)
+
+
+def _dead_groups(recipe: Recipe) -> tuple[Plot, ...]:
+    """Advantage of a right completion in a group that is half right, against the share of other groups."""
+    dead = np.arange(0, 16)
+    lines = []
+    for each, look in ((recipe, "only"), (GRPO, "grpo")):
+        batches = (np.where(np.arange(16)[:, None] < count, 1.0, [[0.0, 0.0, 1.0, 1.0]]) for count in dead)
+        y = np.array([each.advantage(SimpleNamespace(rewards=rewards))[-1, -1] for rewards in batches])
+        lines.append(Line(dead / 16, y, look, dots=True))
+    axis = "share of groups with equal rewards"
+    return (Plot("Advantage of a right completion", axis, "advantage", tuple(lines), (0.0,)),)
 
 
 SPREAD = np.array([[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 3.0]])
@@ -384,6 +420,9 @@ def _criteria(recipe: Recipe) -> tuple[Plot, ...]:
 KINDS: dict[str, Callable[[Recipe], tuple[Plot, ...]]] = {
     "surrogate": _surrogate,
     "weights": _weights,
+    "completions": _completions,
+    "lengths": _lengths,
+    "dead_groups": _dead_groups,
     "advantages": _advantages,
     "rewards": _rewards,
     "group_size": _group_size,

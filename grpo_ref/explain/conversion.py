@@ -195,7 +195,9 @@ def nearest(target: Dialect, recipe: Recipe, *, max_length: int | None = None) -
     values = {**usual, **config}
     return Conversion(
         config={
-            key: values[key] for key in values if key in target.keys.written or values[key] != usual[key]
+            key: values[key]
+            for key in values
+            if key in target.keys.written or values[key] != usual[key] or _is_needed(target, key, config)
         },
         lost={
             part: (
@@ -208,6 +210,12 @@ def nearest(target: Dialect, recipe: Recipe, *, max_length: int | None = None) -
         dropped={},
         budget=budget,
     )
+
+
+def _is_needed(target: Dialect, key: str, config: Mapping[str, Any]) -> bool:
+    """Return True if a key's number matters because the keys without which it does nothing are set."""
+    together = target.keys.table[key].together if key in target.keys.table else {}
+    return bool(together) and all(config.get(name) == value for name, value in together.items())
 
 
 def _own(target: Dialect, ours: Recipe, part: str) -> str:
