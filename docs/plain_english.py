@@ -23,6 +23,7 @@ ALLOWED_FILE = Path(__file__).with_name("plain_english_allowed.json")
 SOURCES = ("*.md", "conformance/*.md", "conformance/*.py", "conformance/calls/*.py",
            "conformance/metrics/*.py", "docs/**/*.md", "docs/**/*.py", "examples/**/*.md", "examples/**/*.py",
            "notebooks/*.py", "grpo_ref/**/*.md", "grpo_ref/**/*.py", "tests/**/*.py")  # fmt: skip
+TRANSLATED = ".zh.md"
 GENERATED = ("docs/experiments/README.md",)
 UPDATE = "python docs/plain_english.py --update"
 EPILOG = f"""example:
@@ -198,7 +199,7 @@ def check_text(path: str, text: str, rules: Rules) -> list[Finding]:
 def check_project(rules: Rules, root: Path = ROOT) -> list[Finding]:
     """Check all files of the project."""
     paths = {path.relative_to(root).as_posix() for source in SOURCES for path in root.glob(source)}
-    paths -= set(GENERATED)
+    paths -= {*GENERATED, *(path for path in paths if path.endswith(TRANSLATED))}
     texts = ((path, (root / path).read_text(encoding="utf-8")) for path in sorted(paths))
     return [finding for path, text in texts for finding in check_text(path, text, rules)]
 

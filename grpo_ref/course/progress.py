@@ -3,10 +3,11 @@
     advantages/ranks points 2
     advantages/ranks hints 1
     advantages/ranks starter 9f86d081884c7d65...
+    course language zh
 
 The file has one fact per line, sorted. Lines may be repeated, and the larger number counts, so two such files
 are merged by appending one to the other. A `starter` line stores the digest of a starter that was written, so
-that unchanged files can be recognized.
+that unchanged files can be recognized. The `language` line is there if the statements are not in English.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
+from grpo_ref.course.statement_file import LANGUAGES
 from grpo_ref.files import free_name, replace_text
 
 NAME = "progress.txt"
@@ -31,11 +33,13 @@ class Progress:
       points: the most points reached.
       hints: number of hints read.
       starters: digests of the starters that were written.
+      language: language of the statements, as "en" or "zh".
     """
 
     points: dict[str, float] = field(default_factory=dict)
     hints: dict[str, int] = field(default_factory=dict)
     starters: dict[str, set[str]] = field(default_factory=dict)
+    language: str = "en"
 
     def reached(self, problem: str, points: float) -> None:
         """Record that an exercise got this many points."""
@@ -69,6 +73,8 @@ class Progress:
                 self.hinted(problem, int(value))
             case [problem, "starter", digest]:
                 self.starters.setdefault(problem, set()).add(digest)
+            case ["course", "language", language] if language in LANGUAGES:
+                self.language = max(language, self.language)  # files merge in any order
             case _:
                 return False
         return True
@@ -79,6 +85,7 @@ class Progress:
         facts += [
             f"{problem} starter {digest}" for problem in self.starters for digest in self.starters[problem]
         ]
+        facts += [f"course language {self.language}"] * (self.language != "en")
         return "\n".join([HEADER, *sorted(facts)]) + "\n"
 
     @classmethod

@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grpo_ref.course.statement_file import Statement, read_statement
+from grpo_ref.course.statement_file import Statement, Translation, read_statement, read_translation
 
 ID = re.compile(r"[a-z0-9_]+/[a-z][a-z0-9_]*")
 CONTENTS = "contents.toml"
@@ -106,6 +106,11 @@ class Source:
     def statement(self, name: str) -> Statement:
         """Return the statement of an exercise."""
         return read_statement(self.folder / "exercises" / name / "statement.md")
+
+    def translation(self, name: str, language: str) -> Translation | None:
+        """Return the statement of an exercise in another language; None if it is not translated."""
+        path = self.folder / "exercises" / name / f"statement.{language}.md"
+        return read_translation(path) if path.is_file() else None
 
     @property
     def path(self) -> Path:

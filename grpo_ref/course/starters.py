@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grpo_ref.course.contents import CHAPTERS, OURS, source_at
-from grpo_ref.course.exercises import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS, translated
 from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.layout import SOLUTIONS, exercise_folder, file_of, model_answer, support_files
 from grpo_ref.course.pages import pages
@@ -30,15 +30,19 @@ class Filled(NamedTuple):
     kept: int
 
 
-def starter_of(name: str) -> str:
-    """Return the text of the file that a student starts from."""
-    return starter(PROBLEMS[name], model_answer(name))
+def starter_of(name: str, language: str = "en") -> str:
+    """Return the text of the file that a student starts from, in English if it is not translated."""
+    return starter(translated(PROBLEMS[name], language), model_answer(name))
 
 
-def fill(workbook: Workbook) -> Filled:
+def fill(workbook: Workbook, language: str | None = None) -> Filled:
     """Write all exercises, their pages and the files for pytest; keep files that a student has changed.
 
     A file whose exercise has a new number is renamed first, unless the new name is taken.
+
+    Args:
+      workbook: the student's folder.
+      language: language of the statements, as "en" or "zh"; by default the folder's language so far.
     """
     for name in PROBLEMS:
         path = workbook.path(name)
@@ -46,7 +50,8 @@ def fill(workbook: Workbook) -> Filled:
             if not path.exists():
                 other.replace(path)
     progress, written, upgraded, kept = workbook.progress, 0, 0, 0
-    for name, (path, content) in _texts(workbook).items():
+    progress.language = language or progress.language
+    for name, (path, content) in _texts(workbook, progress.language).items():
         present = path.read_bytes() if path.exists() else None
         if present is None or progress.is_untouched(name, present):
             written += present is None
@@ -59,9 +64,9 @@ def fill(workbook: Workbook) -> Filled:
     return Filled(written, upgraded, kept)
 
 
-def _texts(workbook: Workbook) -> dict[str, tuple[Path, bytes]]:
+def _texts(workbook: Workbook, language: str) -> dict[str, tuple[Path, bytes]]:
     """Return all files of a folder: their names in the progress file -> path and content."""
-    texts = {name: (workbook.path(name), starter_of(name).encode()) for name in PROBLEMS}
+    texts = {name: (workbook.path(name), starter_of(name, language).encode()) for name in PROBLEMS}
     for name in PROBLEMS:
         texts |= _picture(workbook, name)
     others = {name: text.encode() for name, text in support_files().items()}
@@ -134,8 +139,8 @@ def _texts_of_checkout(workbook: Workbook, root: Path) -> dict[str, tuple[Path, 
 
 def is_untouched(workbook: Workbook, name: str) -> bool:
     """Return whether the file is still a starter, of this version or of an earlier one."""
-    content = workbook.path(name).read_bytes()
-    return workbook.progress.is_untouched(name, content) or content == starter_of(name).encode()
+    content, progress = workbook.path(name).read_bytes(), workbook.progress
+    return progress.is_untouched(name, content) or content == starter_of(name, progress.language).encode()
 
 
 def reset(workbook: Workbook, name: str) -> Path | None:
@@ -143,7 +148,7 @@ def reset(workbook: Workbook, name: str) -> Path | None:
     path, backup = workbook.path(name), None
     if path.exists() and not is_untouched(workbook, name):
         backup = _set_aside(path)
-    _write(path, starter_of(name).encode())
+    _write(path, starter_of(name, workbook.progress.language).encode())
     return backup
 
 

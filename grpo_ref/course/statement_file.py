@@ -5,16 +5,23 @@ sections "Your task", "Examples", "When it is solved" (optional) and "Hints". Fo
 indented by four spaces. Two placeholders, each on a line of its own, are replaced when the statement is
 shown: `{inputs}` becomes the table of the arguments, and `{picture}` becomes the picture `picture.svg` beside
 the file.
+
+A translation, `statement.zh.md`, has the title, the text and the hints in another language, and the inputs
+written out. Everything else is in the English file. The key `english` names this file and the checksum of the
+text that was translated: `docs/translations.py` lists the translations of older texts.
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+LANGUAGES = ("en", "zh")
+"""Languages of statements. A statement in another language than English is a translation."""
 DIFFICULTIES = ("easy", "medium", "hard")
 HINTS = 3
 """Number of hints of every exercise: a question, the tool that helps, nearly the solution."""
-FILE = re.compile(r"---\n(?P<head>.*?)\n---\n(?P<text>.*?)\n## Hints\n(?P<hints>.*)", re.DOTALL)
+FILE = re.compile(r"---\n(?P<head>.*?)\n---\n(?P<text>.*?)\n## (?:Hints|提示)\n(?P<hints>.*)", re.DOTALL)
 HINT = re.compile(r"^\d\. (.*(?:\n   .*)*)", re.MULTILINE)
 
 
@@ -55,6 +62,22 @@ class Statement(NamedTuple):
         return self.signature.split("(")[0]
 
 
+class Translation(NamedTuple):
+    """The parts of a statement that a translation replaces.
+
+    Attributes:
+      title: title of the exercise.
+      text: the text before the hints, in Markdown, with the table of the inputs.
+      hints: the hints.
+      picture: description of the picture, or "".
+    """
+
+    title: str
+    text: str
+    hints: tuple[str, ...]
+    picture: str = ""
+
+
 REQUIRED = ("title", "function", "difficulty", "points", "source")
 OPTIONAL = ("library", "derivation", "recipe", "claim", "picture")
 
@@ -65,33 +88,51 @@ def read_statement(path: Path) -> Statement:
     Raises:
       ValueError: if the file has another form. The message names the file and the fault.
     """
-    parts = FILE.fullmatch(path.read_text(encoding="utf-8"))
-    if parts is None:
-        raise ValueError(f"{path}: expected key: value lines between two lines ---, a text, and ## Hints")
-    lines = [line.partition(": ") for line in parts["head"].splitlines()]
-    head = {key: value.strip() for key, _, value in lines}
-    if missing := [key for key in REQUIRED if not head.get(key)]:
-        raise ValueError(f"{path}: {missing[0]} is missing")
-    if unknown := head.keys() - {*REQUIRED, *OPTIONAL}:
-        raise ValueError(f"{path}: unknown key {min(unknown)!r}; known: {', '.join((*REQUIRED, *OPTIONAL))}")
+    head, text, hints = _parts(path, REQUIRED, OPTIONAL)
     points = int(head["points"]) if head["points"].isdecimal() else 0
     if head["difficulty"] not in DIFFICULTIES or points < 1:
         raise ValueError(
             f"{path}: expected one of {', '.join(DIFFICULTIES)} and points of at least 1,"
             f" got {head['difficulty']!r} and {head['points']!r}"
         )
-    hints = tuple(" ".join(hint.split()) for hint in HINT.findall(parts["hints"]))
-    if len(hints) != HINTS:
-        raise ValueError(f"{path}: expected {HINTS} hints, got {len(hints)}")
-    if ("{picture}" in parts["text"]) != bool(head.get("picture")):
-        raise ValueError(f"{path}: a line {{picture}} and the key picture, its description, belong together")
     return Statement(
         head["title"],
         head["function"],
         head["difficulty"],
         points,
         head["source"],
-        parts["text"].strip("\n"),
+        text,
         hints,
         **{key: head.get(key, "") for key in OPTIONAL},
     )
+
+
+def read_translation(path: Path) -> Translation:
+    """Read the translation of a statement.
+
+    Raises:
+      ValueError: if the file has another form. The message names the file and the fault.
+    """
+    head, text, hints = _parts(path, ("title", "english"), ("picture",))
+    return Translation(head["title"], text, hints, head.get("picture", ""))
+
+
+def _parts(
+    path: Path, required: Sequence[str], optional: Sequence[str]
+) -> tuple[dict[str, str], str, tuple[str, ...]]:
+    """Return the keys with their values, the text, and the hints."""
+    parts = FILE.fullmatch(path.read_text(encoding="utf-8"))
+    if parts is None:
+        raise ValueError(f"{path}: expected key: value lines between two lines ---, a text, and ## Hints")
+    lines = [line.partition(": ") for line in parts["head"].splitlines()]
+    head = {key: value.strip() for key, _, value in lines}
+    if missing := [key for key in required if not head.get(key)]:
+        raise ValueError(f"{path}: {missing[0]} is missing")
+    if unknown := head.keys() - {*required, *optional}:
+        raise ValueError(f"{path}: unknown key {min(unknown)!r}; known: {', '.join((*required, *optional))}")
+    hints = tuple(" ".join(hint.split()) for hint in HINT.findall(parts["hints"]))
+    if len(hints) != HINTS:
+        raise ValueError(f"{path}: expected {HINTS} hints, got {len(hints)}")
+    if ("{picture}" in parts["text"]) != bool(head.get("picture")):
+        raise ValueError(f"{path}: a line {{picture}} and the key picture, its description, belong together")
+    return head, parts["text"].strip("\n"), hints

@@ -29,7 +29,7 @@ PIECES = {
     "gap": r"\s+",
     "number": r"\d+(?:\.\d+)?(?:e-?\d+)?",
     "policy": r"π(?:θ|old|ref|rollout)",
-    "name": rf"[A-Za-z][A-Za-z0-9]*(?:'s|(?:_[A-Za-z0-9]+)*)|[{GREEK}]",
+    "name": rf"[A-Za-z][A-Za-z0-9]*(?:'s|(?:_[A-Za-z0-9]+)*)|[{GREEK}]|[一-鿿]+",
     "accent": f"[{''.join(ACCENTS)}]",
     "below": f"[{''.join(BELOW)}]+|_(?=[{{A-Za-z]+)",
     "above": f"[{''.join(ABOVE)}]+|\\^",
@@ -227,7 +227,7 @@ def _name(token: Token) -> Item:
         xml, kind = f"<msub><mi>{base}</mi><mtext>{index}</mtext></msub>", "atom"
     elif index:
         xml, kind = f'<mtext class="code">{token.text}</mtext>', "atom"
-    elif len(base) == 1:
+    elif len(base) == 1 and base < "一":
         xml, kind = f"<mi>{base}</mi>", "atom"
     elif base in FUNCTIONS:
         xml, kind = f"<mi>{base}</mi>", "function"

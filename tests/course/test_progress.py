@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.progress import Progress
+from grpo_ref.course.statement_file import LANGUAGES
 
 NAMES = st.sampled_from(list(PROBLEMS))
 
@@ -16,6 +17,7 @@ def progresses(draw):
         progress.reached(name, draw(st.integers(0, 20)) / 4)
         progress.hinted(name, draw(st.integers(0, 3)))
         progress.wrote(name, draw(st.binary(max_size=3)))
+    progress.language = draw(st.sampled_from(LANGUAGES))
     return progress
 
 

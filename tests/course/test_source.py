@@ -6,6 +6,7 @@ import pytest
 
 from grpo_ref.course.contents import OURS
 from grpo_ref.course.source import Exercise, Source
+from grpo_ref.course.statement_file import Translation, read_translation
 
 STATEMENT = """---
 title: Twice
@@ -98,3 +99,47 @@ def test_a_package_without_a_table_of_contents_has_no_exercises(tmp_path):
 def test_ours_is_a_source_like_any_other():
     assert (OURS.checkout / OURS.path / "contents.py").is_file()
     assert OURS.ids[0] == "probabilities/log_softmax"
+
+
+TRANSLATION = """---
+title: 两倍
+english: statement.md 0
+---
+
+原因。
+
+## 任务
+
+## 示例
+
+## 提示
+
+1. 问题。
+2. 工具。
+3. 代码。
+"""
+
+
+def test_a_translation_is_read_if_there_is_one(tmp_path):
+    read = source(tmp_path)
+    path = tmp_path / "course/exercises/growth/doubled/statement.zh.md"
+    assert read.translation("growth/doubled", "zh") is None
+    path.write_text(TRANSLATION)
+    translation = read.translation("growth/doubled", "zh")
+    assert translation == read_translation(path)
+    assert translation == Translation("两倍", "原因。\n\n## 任务\n\n## 示例", ("问题。", "工具。", "代码。"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("english: statement.md 0\n", "", "english is missing"),
+        ("title:", "points: 2\ntitle:", "unknown key 'points'"),
+        ("3. 代码。\n", "", "expected 3 hints, got 2"),
+    ],
+)
+def test_a_translation_of_another_form_is_refused(tmp_path, old, new, message):
+    path = tmp_path / "statement.zh.md"
+    path.write_text(TRANSLATION.replace(old, new))
+    with pytest.raises(ValueError, match=message):
+        read_translation(path)

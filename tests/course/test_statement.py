@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import re
 from pkgutil import resolve_name
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 from little_exercise import EXERCISE
 from student import ROOT
 
-from grpo_ref.course.exercises import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS, translated
 from grpo_ref.course.grading.judge import agree
 from grpo_ref.course.grading.problem import Case
 from grpo_ref.course.layout import model_answer
+from grpo_ref.course.rendering.phrases import PHRASES
 from grpo_ref.course.rendering.statement import starter, statement
+from grpo_ref.course.statement_file import DIFFICULTIES, LANGUAGES
 from grpo_ref.lab import EXPERIMENTS
 from grpo_ref.recipes import RECIPES
 
@@ -129,3 +132,28 @@ def test_a_model_answer_without_its_marks_is_refused(answer):
         ValueError, match="a model answer begins with a docstring and has a line '# solution'"
     ):
         starter(EXERCISE, answer)
+
+
+def test_the_phrases_of_every_language_have_the_same_fields():
+    assert set(PHRASES) == set(LANGUAGES)
+    for phrases in PHRASES.values():
+        assert set(phrases.difficulty) == set(DIFFICULTIES)
+        for ours, theirs in zip(PHRASES["en"], phrases, strict=True):
+            missing = fields(ours) - fields(theirs) if isinstance(ours, str) else set()
+            assert missing <= {"s", "step"}, theirs  # the ending of a plural, and a name in English
+
+
+def fields(text):
+    return set(re.findall(r"\{(\w+)\}", text))
+
+
+def test_a_chinese_statement_is_whole_and_fits_a_terminal():
+    problem = translated(PROBLEMS["ratios/sapo"], "zh")
+    text = statement(problem, width=80)
+    headings = re.findall(r"^## (.+)", text, re.MULTILINE)
+    assert headings == ["任务", "示例", "完成之后", "另见"]
+    assert text.startswith("SAPO 的软门控\n\n中等，2 分。评分规则见 GRADING.md。\n")
+    assert f"\n编写 `{problem.signature}`。\n" in text
+    prose = [line for line in text.splitlines() if not line.startswith(("|", " "))]
+    assert max(sum(2 if ord(letter) > 0x2E80 else 1 for letter in line) for line in prose) <= 82
+    assert not any(line.startswith(tuple("，。：；）")) for line in prose)

@@ -18,6 +18,7 @@ from grpo_ref.course.grading.sandbox import MakeBackend, Sandbox
 from grpo_ref.course.grading.wasm import Wasm
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.starters import starter_of
+from grpo_ref.course.statement_file import LANGUAGES
 
 SECONDS = 180.0
 """Wall-clock time for all answers of one student. Answers that are left when it is used up fail without being
@@ -136,7 +137,7 @@ class _Grading:
     def report(self, name: str, make_room: MakeBackend) -> Report:
         """Return the report on one exercise, whose answer runs in a sandbox of this kind."""
         problem, text = PROBLEMS[name], self.answers.get(name)
-        if text is None or text == _starter(name):
+        if text is None or text in _starters(name):
             return not_started(problem, self.seed)
         if time.monotonic() >= self.until:
             return replace(not_started(problem, self.seed), status=FAILED, symptom=UNTRIED)
@@ -147,5 +148,6 @@ class _Grading:
 
 
 @cache
-def _starter(name: str) -> bytes:
-    return starter_of(name).encode()
+def _starters(name: str) -> set[bytes]:
+    """Return the starter in each language."""
+    return {starter_of(name, language).encode() for language in LANGUAGES}

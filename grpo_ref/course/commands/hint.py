@@ -25,6 +25,6 @@ def command(exercise: tuple[str, ...] | None, steps: int | None, plain: bool, fo
     """
     workbook = open_workbook(folder)
     name = workbook.first_open(exercise or ())
-    hints = hints_of(name)
+    hints = hints_of(name, workbook.progress.language)
     shown = workbook.climb(name, len(hints), steps)
     click.echo(hints_text(name, hints, shown, plain=plain))

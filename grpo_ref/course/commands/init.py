@@ -8,6 +8,7 @@ import grpo_ref
 from grpo_ref.course.commands.exercise import CHECKED_OUT, OWN, open_workbook
 from grpo_ref.course.contents import CHAPTERS, EXERCISES
 from grpo_ref.course.layout import page_of
+from grpo_ref.course.statement_file import LANGUAGES
 
 
 def _own_or_begun() -> str:
@@ -18,14 +19,20 @@ def _own_or_begun() -> str:
 
 @click.command("init", epilog="Example:  grpo-ref init")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=_own_or_begun)
-def command(folder: Path) -> None:
+@click.option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    help="Language of the statements and hints; by default English, or the folder's language so far."
+    " An exercise that is not translated stays in English.",
+)
+def command(folder: Path, language: str | None) -> None:
     """Write the exercises into FOLDER, by default my-exercises: a folder of your own.
 
     Run it again after an upgrade. Files that you have not changed get the newer text; your own files are
     never overwritten.
     """
     workbook = open_workbook(folder)
-    written, upgraded, kept = grpo_ref.course.fill(workbook)
+    written, upgraded, kept = grpo_ref.course.fill(workbook, language)
     click.echo(
         f"{folder}: {written} files written, {upgraded} brought up to date, {kept} of yours left alone"
     )

@@ -21,7 +21,7 @@ from grpo_ref.course.commands.exercise import (
     saying_what_is_graded,
 )
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
-from grpo_ref.course.exercises import PROBLEMS, hints_of
+from grpo_ref.course.exercises import PROBLEMS, hints_of, translated
 from grpo_ref.course.grading.report import NOT_STARTED
 from grpo_ref.course.rendering.course_text import hints_text, overview
 from grpo_ref.course.rendering.report_text import report_text
@@ -132,7 +132,8 @@ class Screen:
 
     def _statement(self) -> str:
         """Return the statement of the current exercise, as wide as the terminal but not too wide to read."""
-        return grpo_ref.course.statement(PROBLEMS[self.exercise], min(columns(), WIDEST))
+        problem = translated(PROBLEMS[self.exercise], self.workbook.progress.language)
+        return grpo_ref.course.statement(problem, min(columns(), WIDEST))
 
     def show(self, text: str) -> None:
         """Show a text, with progress and file of the current exercise below it."""
@@ -176,7 +177,7 @@ class Screen:
             self.note = f"your work is in {backup}" if backup else "the file had no work of yours"
             self.grade()
         elif key == "h":
-            hints = hints_of(self.exercise)
+            hints = hints_of(self.exercise, self.workbook.progress.language)
             shown = self.workbook.climb(self.exercise, len(hints))
             self.show(hints_text(self.exercise, hints, shown, plain=self.plain))
         elif key == "s":

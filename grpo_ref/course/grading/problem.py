@@ -161,6 +161,7 @@ class Problem:
       rtol: tolerance relative to the largest expected magnitude.
       seconds: time limit of one call, in seconds.
       domain: the inputs that the statement allows, as data.
+      language: language of title, text, hints and picture: a key of `rendering.phrases.PHRASES`.
     """
 
     id: str
@@ -185,6 +186,7 @@ class Problem:
     rtol: float = 1e-9
     seconds: float = 5.0
     domain: Domain | None = None
+    language: str = "en"
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """The course as plain text: the hints that have been read, and the student's progress."""
 
 import os
-import textwrap
 from collections.abc import Sequence
 
 from grpo_ref.course.contents import EXERCISES
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.render.output import columns
+from grpo_ref.render.wrapping import filled
 
 WIDTH, READABLE = 30, 100
 """Largest width of the progress bar, and of a line of prose, in characters."""
@@ -25,7 +25,7 @@ def _hint(step: int, hint: str, total: int, plain: bool) -> str:
         return f"Hint {step} of {total}: {hint}"
     begin = f"{step} of {total}: "
     width = min(columns(), READABLE)
-    return textwrap.fill(hint, width, initial_indent=begin, subsequent_indent=" " * len(begin))
+    return filled(f"{begin}{hint}", width, indent=" " * len(begin))
 
 
 def next_text(workbook: Workbook, after: str | None = None) -> str:

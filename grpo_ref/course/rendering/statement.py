@@ -1,36 +1,38 @@
 """Show an exercise as text: its statement, and the file that a student starts from."""
 
 import re
-import textwrap
 
 from grpo_ref.course.grading.model_answers import unsolved
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.layout import RULES, file_of
+from grpo_ref.course.rendering.phrases import PHRASES, Phrases
+from grpo_ref.render.wrapping import filled
 
 WIDTH = 100
-TASK, EXAMPLES = "## Your task\n", "## Examples\n"
-"""Headings of a statement where something is added."""
 ITEM = re.compile(r"(?:[*-]|\d+\.) ")
 
 
 def statement(problem: Problem, width: int = WIDTH) -> str:
-    """Return the statement in Markdown that also reads well as plain text.
+    """Return the statement in Markdown that also reads well as plain text, in the exercise's language.
 
     Args:
       problem: the exercise.
-      width: length of the lines of prose, in characters.
+      width: length of the lines of prose, in characters; a Chinese character counts twice.
     """
-    points = f"{problem.points} point{'s' if problem.points > 1 else ''}"
-    text = problem.text.replace(TASK, f"{TASK}\nWrite `{problem.signature}`.\n", 1)
-    text = text.replace(f"\n{EXAMPLES}", f"\n{_tolerance(problem)}{EXAMPLES}", 1)
+    phrases = PHRASES[problem.language]
+    task, examples = f"## {phrases.task}\n", f"## {phrases.examples}\n"
+    text = problem.text.replace(task, f"{task}\n{phrases.write.format(signature=problem.signature)}\n", 1)
+    text = text.replace(f"\n{examples}", f"\n{_tolerance(problem, phrases)}{examples}", 1)
     text = text.replace("{inputs}", problem.domain.inputs if problem.domain is not None else "")
-    text = text.replace("{picture}", f"The picture is in {file_of(problem.id).with_suffix('.svg').name}.")
+    picture = file_of(problem.id).with_suffix(".svg").name
+    text = text.replace("{picture}", phrases.picture.format(file=picture))
+    difficulty, points = phrases.difficulty[problem.difficulty], problem.points
     parts = [
         problem.title,
-        f"{problem.difficulty.capitalize()}, {points}. {RULES} says how answers are graded.",
+        phrases.worth.format(difficulty=difficulty, points=points, s="s" * (points > 1), rules=RULES),
         wrapped(text, width),
-        f"## See also\n\n{wrapped(_see_also(problem), width)}",
-        f"Check me: grpo-ref grade {problem.id}",
+        f"## {phrases.see_also}\n\n{wrapped(_see_also(problem, phrases), width)}",
+        phrases.check.format(name=problem.id),
     ]
     return "\n\n".join(parts)
 
@@ -50,32 +52,28 @@ def starter(problem: Problem, model_answer: str) -> str:
     return f'"""{text}\n"""\n\n{code}'
 
 
-def _tolerance(problem: Problem) -> str:
+def _tolerance(problem: Problem, phrases: Phrases) -> str:
     """Name the tolerance if it is not the usual one."""
     if problem.rtol == Problem.rtol:
         return ""
-    return f"The tolerance of this exercise is {problem.rtol:g}.\n\n".replace("e-0", "e-")
+    return phrases.tolerance.format(tolerance=f"{problem.rtol:g}".replace("e-0", "e-")) + "\n\n"
 
 
-def _see_also(problem: Problem) -> str:
+def _see_also(problem: Problem, phrases: Phrases) -> str:
     """List the source, the package's own function, the derivation, the recipe, the claim and the notebook."""
-    lines = [f"* Source: {problem.source.rstrip('.')}."]
+    lines = [phrases.source.format(source=problem.source.rstrip("."))]
     if problem.kernel:
-        lines.append(f"* `{problem.kernel}` computes the same in this package. Look at it when you are done.")
+        lines.append(phrases.library.format(name=problem.kernel))
     if problem.derivation:
         number, _, name = problem.derivation.partition("_")
-        lines.append(
-            f"* Step {int(number)} of the derivation, {name.replace('_', ' ')}, explains the formula."
-        )
+        lines.append(phrases.derivation.format(number=int(number), step=name.replace("_", " ")))
     if problem.recipe:
-        lines.append(f"* `grpo-ref recipes {problem.recipe}` shows the whole algorithm.")
+        lines.append(phrases.recipe.format(name=problem.recipe))
     if problem.claim:
-        lines.append(
-            f"* Does it help? `grpo-ref experiment run {problem.claim} --quick` tests a claim about it."
-        )
+        lines.append(phrases.claim.format(name=problem.claim))
     if problem.notebook:
-        lines.append(f"* The notebook {problem.notebook}.ipynb; `grpo-ref notebooks` opens it.")
-    return "\n".join(lines)
+        lines.append(phrases.notebook.format(name=problem.notebook))
+    return "\n".join(f"* {line}" for line in lines)
 
 
 def wrapped(text: str, width: int) -> str:
@@ -103,5 +101,4 @@ def _wrapped_block(block: str, width: int) -> str:
 
 def _filled(text: str, width: int) -> str:
     marker = ITEM.match(text)
-    indent = " " * len(marker[0]) if marker else ""
-    return textwrap.fill(" ".join(text.split()), width, subsequent_indent=indent, break_on_hyphens=False)
+    return filled(text, width, indent=" " * len(marker[0]) if marker else "")

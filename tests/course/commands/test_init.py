@@ -62,3 +62,23 @@ def test_who_has_begun_in_the_exercises_of_a_checkout_goes_on_there(folder):
     run("grade", "entropy")
     assert run("init").output.startswith("exercises: 0 files written")
     assert not Path("my-exercises").exists()
+
+
+def test_init_writes_chinese_statements_and_remembers_the_language(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("init", "--language", "zh")
+    folder, name = Path("my-exercises"), "probabilities/entropy"
+    assert (folder / file_of(name)).read_text().startswith('"""策略的熵\n\n容易，1 分。')
+    assert (folder / file_of("kl/k3")).read_text() == starter_of("kl/k3")  # not translated
+    assert mark(Workbook(folder, pytest.fail), name).status == "not started"
+    assert "1 of 3: 概率为 0 的 token 应该贡献多少？" in run("hint", "entropy").output
+    assert "0 brought up to date" in run("init").output
+    (folder / file_of(name)).write_text("pass\n")
+    run("reset", "entropy")
+    assert (folder / file_of(name)).read_text() == starter_of(name, "zh")
+    run("init", "--language", "en")
+    assert (folder / file_of(name)).read_text() == starter_of(name)
+    assert (
+        "1 of 3: How much should a token of probability 0 add?"
+        in run("hint", "entropy", "--steps", "1").output
+    )
