@@ -8,11 +8,12 @@ export interface Limits {
   isLogarithmic?: boolean;
 }
 
-/** Return a box with a label and its elements. */
-function boxed(parent: HTMLElement, id: string, label: string, ...inputs: HTMLElement[]): void {
+/** Add a box with a label and its elements. `about` is shown when the pointer rests on the label. */
+function boxed(parent: HTMLElement, id: string, label: string, about: string, ...inputs: HTMLElement[]): void {
   const [box, name] = [document.createElement("div"), document.createElement("label")];
-  [name.htmlFor, name.textContent, box.className] = [id, label, "setting"];
+  [name.htmlFor, name.textContent, name.title, box.className] = [id, label, about, "setting"];
   inputs[0].id = id;
+  if (about) inputs[0].setAttribute("aria-description", about);
   box.append(name, ...inputs);
   parent.append(box);
 }
@@ -28,6 +29,7 @@ export class Amount {
    * @param label - label of the number
    * @param limits - the allowed range; with a step of 1 the number is whole
    * @param changed - called whenever the reader has changed the value
+   * @param about - a sentence on the number
    */
   constructor(
     parent: HTMLElement,
@@ -35,6 +37,7 @@ export class Amount {
     label: string,
     private readonly limits: Limits,
     changed: () => void,
+    about = "",
   ) {
     [this.slider.type, this.slider.step] = ["range", String(limits.step)];
     [this.slider.min, this.slider.max] = [limits.low, limits.high].map((limit) => String(this.onSlider(limit)));
@@ -48,7 +51,7 @@ export class Amount {
       this.value = this.field.valueAsNumber;
       changed();
     };
-    boxed(parent, id, label, this.slider, this.field);
+    boxed(parent, id, label, about, this.slider, this.field);
     this.value = limits.low;
   }
 
@@ -85,20 +88,37 @@ export class Amount {
   }
 }
 
-/** One of several names. */
+/** A name to choose, with the text that the reader sees and a sentence on it. */
+export interface Named {
+  name: string;
+  title: string;
+  about: string;
+}
+
+/** One of several names. The sentence on the chosen one stands below. */
 export class Choice {
   private readonly select = document.createElement("select");
+  private readonly about = document.createElement("p");
 
   constructor(
     parent: HTMLElement,
     id: string,
     label: string,
-    private readonly names: string[],
+    private readonly choices: Named[],
     changed: () => void,
   ) {
-    this.select.append(...names.map((name) => new Option(name)));
-    this.select.onchange = changed;
-    boxed(parent, id, label, this.select);
+    for (const { name, title, about } of choices) {
+      const option = new Option(title, name);
+      option.title = about;
+      this.select.append(option);
+    }
+    this.select.onchange = () => {
+      this.describe();
+      changed();
+    };
+    this.about.className = "about";
+    boxed(parent, id, label, "", this.select, this.about);
+    this.describe();
   }
 
   get value(): string {
@@ -107,6 +127,20 @@ export class Choice {
 
   /** Choose a name; an unknown name changes nothing. */
   set value(name: string) {
-    if (this.names.includes(name)) this.select.value = name;
+    if (this.choices.some((each) => each.name === name)) this.select.value = name;
+    this.describe();
+  }
+
+  /** The text that the reader sees for the chosen name. */
+  get title(): string {
+    return this.chosen?.title ?? "";
+  }
+
+  private get chosen(): Named | undefined {
+    return this.choices.find(({ name }) => name === this.select.value);
+  }
+
+  private describe(): void {
+    this.about.textContent = this.chosen?.about ?? "";
   }
 }

@@ -15,6 +15,7 @@ from grpo_ref.learning.inactive_parts import idle_parts, lacks_contrast
 from grpo_ref.learning.state import Update
 from grpo_ref.learning.task import Task
 from grpo_ref.recipes import CATALOG, RECIPES, Recipe, slot
+from grpo_ref.recipes.titles import title_of
 from grpo_ref.tasks import TASKS
 from grpo_ref.training import iter_train
 
@@ -45,17 +46,31 @@ class Training(NamedTuple):
 
 
 def choices() -> dict[str, Any]:
-    """Return the choices: each task and recipe with its own settings, and the panels.
+    """Return the panels, and each task and recipe with its title, a sentence and its own settings.
 
     A recipe that distills from a teacher is not among the choices, since the page has no teacher. Neither is
     a textbook form.
     """
-    tasks = {name: dict(build().settings) for name, build in TASKS.items()}
-    recipes = {
-        name: {"kl_coef": recipe.kl_coef, **{clip: _clip(recipe, clip) for clip in CLIP}}
+    tasks = [
+        {
+            "name": name,
+            "title": name.replace("_", " "),
+            "about": str(inspect.getdoc(build)).partition("\n")[0],
+            "settings": dict(build().settings),
+        }
+        for name, build in TASKS.items()
+    ]
+    recipes = [
+        {
+            "name": name,
+            "title": title_of(name),
+            "about": recipe.source.replace("`", "") + ".",
+            "kl_coef": recipe.kl_coef,
+            **{clip: _clip(recipe, clip) for clip in CLIP},
+        }
         for name, recipe in CATALOG.items()
         if not recipe.needs_teacher
-    }
+    ]
     return {"tasks": tasks, "recipes": recipes, "panels": PANELS}
 
 

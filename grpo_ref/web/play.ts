@@ -9,10 +9,11 @@ import type { Python } from "./python";
 
 type Begun = { error: string } | { notes: string[] };
 
-const SHARED: Record<string, [string, Limits, number]> = {
-  updates: ["Updates", { low: 1, high: 500, step: 1 }, 100],
-  seeds: ["Number of seeds", { low: 1, high: 32, step: 1 }, 4],
-  seed: ["Base seed", { low: 0, high: 999, step: 1 }, 0],
+/** By setting: its label, limits, first value, and a sentence on it. */
+const SHARED: Record<string, [string, Limits, number, string]> = {
+  updates: ["Updates", { low: 1, high: 500, step: 1 }, 100, "Number of batches that are sampled and trained on."],
+  seeds: ["Number of seeds", { low: 1, high: 32, step: 1 }, 4, "Number of independent runs behind each curve."],
+  seed: ["Base seed", { low: 0, high: 999, step: 1 }, 0, "Another number gives other random completions."],
 };
 const START = { task: "names", "b.recipe": "dapo" };
 const PIECE = matchMedia("(prefers-reduced-motion: reduce)").matches ? 2 : 0.2; // seconds between two drawings
@@ -28,12 +29,12 @@ class Page {
     private readonly python: Python,
     private readonly choices: Choices,
   ) {
-    this.task = new Choice(place("shared"), "task", "Task", Object.keys(choices.tasks), () => {
+    this.task = new Choice(place("shared"), "task", "Task", choices.tasks, () => {
       this.takeTask();
       this.changed();
     });
-    for (const [id, [label, limits, start]] of Object.entries(SHARED)) {
-      const amount = new Amount(place("shared"), id, label, limits, () => this.changed());
+    for (const [id, [label, limits, start, about]] of Object.entries(SHARED)) {
+      const amount = new Amount(place("shared"), id, label, limits, () => this.changed(), about);
       amount.value = start;
       this.shared.set(id, amount);
     }
@@ -62,9 +63,9 @@ class Page {
   }
 
   private takeTask(): void {
-    const { updates } = this.choices.tasks[this.task.value];
-    (this.shared.get("updates") as Amount).value = updates;
-    for (const run of this.runs) run.takeTask(this.task.value);
+    const settings = this.choices.tasks.find(({ name }) => name === this.task.value)?.settings ?? {};
+    (this.shared.get("updates") as Amount).value = settings.updates;
+    for (const run of this.runs) run.takeTask(settings);
   }
 
   private get settings(): Record<string, string | number> {
@@ -87,7 +88,8 @@ class Page {
     );
   }
 
-  private async train(): Promise<void> {
+  /** Train both runs to the end, or until the reader stops them. */
+  async train(): Promise<void> {
     if (this.isTraining) return;
     this.changed();
     this.setTraining(true);
@@ -187,7 +189,9 @@ function cell(measured: Row[string] | undefined): HTMLElement {
 }
 
 async function begin(python: Python): Promise<void> {
-  new Page(python, await python.call<Choices>("choices"));
+  const isShared = Object.keys(link.read()).length > 0;
+  const page = new Page(python, await python.call<Choices>("choices"));
+  if (isShared) setTimeout(() => void page.train()); // a shared link shows its curves without a click
 }
 
 void withPython("from grpo_ref.web.play import Runs, choices\nruns = Runs()", begin);

@@ -1,6 +1,6 @@
 /** One of the two runs of the playground: its settings and its measurements so far. */
 import type { Line } from "./chart";
-import { Amount, Choice, type Limits } from "./controls";
+import { Amount, Choice, type Limits, type Named } from "./controls";
 import { place } from "./elements";
 
 /** See `play.Row`: mean, 10th and 90th percentile over the seeds of one update, by measure. */
@@ -10,19 +10,50 @@ export type Settings = Record<string, string | number | null>;
 
 /** See `play.choices`. */
 export interface Choices {
-  tasks: Record<string, Record<string, number>>;
-  recipes: Record<string, { kl_coef: number; clip_low: number | null; clip_high: number | null }>;
+  tasks: (Named & { settings: Record<string, number> })[];
+  recipes: (Named & { kl_coef: number; clip_low: number | null; clip_high: number | null })[];
   panels: Record<string, string>;
 }
 
 const CLIP = ["clip_low", "clip_high"] as const;
-const AMOUNTS: Record<string, [string, Limits, number]> = {
-  clip_low: ["Clip range below 1", { low: 0, high: 0.99, step: 0.01 }, 0.2],
-  clip_high: ["Clip range above 1", { low: 0, high: 1, step: 0.01 }, 0.2],
-  kl_coef: ["KL coefficient", { low: 0, high: 1, step: 0.01 }, 0],
-  group_size: ["Group size", { low: 1, high: 64, step: 1 }, 8],
-  learning_rate: ["Learning rate", { low: 0.001, high: 10, step: 0.05, isLogarithmic: true }, 0.1],
-  epochs: ["Epochs per batch", { low: 1, high: 8, step: 1 }, 4],
+/** By setting: its label, limits, first value, and a sentence on it. */
+const AMOUNTS: Record<string, [string, Limits, number, string]> = {
+  clip_low: [
+    "Clip range below 1",
+    { low: 0, high: 0.99, step: 0.01 },
+    0.2,
+    "A bad token is no longer pushed down if its ratio is below 1 minus this number.",
+  ],
+  clip_high: [
+    "Clip range above 1",
+    { low: 0, high: 1, step: 0.01 },
+    0.2,
+    "A good token is no longer pushed up if its ratio is above 1 plus this number.",
+  ],
+  kl_coef: [
+    "KL coefficient",
+    { low: 0, high: 1, step: 0.01 },
+    0,
+    "Weight of the penalty for leaving the reference policy. 0 is no penalty.",
+  ],
+  group_size: [
+    "Group size",
+    { low: 1, high: 64, step: 1 },
+    8,
+    "Number of completions that are sampled for each prompt and compared with one another.",
+  ],
+  learning_rate: [
+    "Learning rate",
+    { low: 0.001, high: 10, step: 0.05, isLogarithmic: true },
+    0.1,
+    "Size of a gradient step. The slider is logarithmic.",
+  ],
+  epochs: [
+    "Epochs per batch",
+    { low: 1, high: 8, step: 1 },
+    4,
+    "Number of gradient steps on the same batch. With 1, every ratio is 1 and nothing is clipped.",
+  ],
 };
 
 export class Run {
@@ -42,12 +73,12 @@ export class Run {
     private readonly choices: Choices,
     changed: () => void,
   ) {
-    this.recipe = new Choice(place(name), `${name}-recipe`, "Recipe", Object.keys(choices.recipes), () => {
+    this.recipe = new Choice(place(name), `${name}-recipe`, "Recipe", choices.recipes, () => {
       this.takeRecipe();
       changed();
     });
-    for (const [id, [label, limits, start]] of Object.entries(AMOUNTS)) {
-      const amount = new Amount(place(name), `${name}-${id}`, label, limits, changed);
+    for (const [id, [label, limits, start, about]] of Object.entries(AMOUNTS)) {
+      const amount = new Amount(place(name), `${name}-${id}`, label, limits, changed, about);
       amount.value = start;
       this.amounts.set(id, amount);
     }
@@ -57,7 +88,7 @@ export class Run {
   /** Remove the rows, and name the run after its current settings. */
   clear(): void {
     this.rows = [];
-    this.label = `run ${this.name.toUpperCase()}: ${this.recipe.value}`;
+    this.label = `run ${this.name.toUpperCase()}: ${this.recipe.title}`;
   }
 
   get settings(): Settings {
@@ -75,8 +106,8 @@ export class Run {
   }
 
   /** Take the settings of a task, as far as this run has them. */
-  takeTask(task: string): void {
-    for (const [id, value] of Object.entries(this.choices.tasks[task])) {
+  takeTask(task: Record<string, number>): void {
+    for (const [id, value] of Object.entries(task)) {
       const amount = this.amounts.get(id);
       if (amount) amount.value = value;
     }
@@ -90,7 +121,8 @@ export class Run {
   }
 
   private takeRecipe(): void {
-    const brought = this.choices.recipes[this.recipe.value];
+    const brought = this.choices.recipes.find(({ name }) => name === this.recipe.value);
+    if (brought === undefined) return;
     this.amount("kl_coef").value = brought.kl_coef;
     for (const id of CLIP) {
       const width = brought[id];

@@ -39,7 +39,9 @@ class Page {
     private readonly python: Python,
     private readonly families: Family[],
   ) {
-    const recipes = families.flatMap((family) => family.recipes);
+    const recipes = families.flatMap(({ surrogate, recipes }) =>
+      recipes.map((name) => ({ name, title: name, about: surrogate })),
+    );
     const [settings, changed] = [place("settings"), () => this.changed()];
     this.ratio = new Amount(settings, "ratio", RATIO, RATIOS, changed);
     this.advantage = new Amount(settings, "advantage", "Advantage A", ADVANTAGES, changed);

@@ -107,12 +107,22 @@ def test_what_is_not_finite_is_told_as_none():
 
 def test_what_can_be_chosen():
     found = choices()
-    assert list(found["tasks"]) == list(TASKS)
-    assert found["tasks"]["bandit"]["group_size"] == 8
-    assert list(found["recipes"]) == [name for name, recipe in CATALOG.items() if not recipe.needs_teacher]
-    assert "opd" not in found["recipes"]
-    assert not [name for name in found["recipes"] if name.startswith("book_")]
-    assert found["recipes"]["dapo"] == {"kl_coef": 0.0, "clip_low": 0.2, "clip_high": 0.28}
-    assert found["recipes"]["clip_cov"] == {"kl_coef": 0.0, "clip_low": 0.2, "clip_high": 0.2}
-    assert found["recipes"]["sapo"] == {"kl_coef": 0.0, "clip_low": None, "clip_high": None}
-    assert found["recipes"]["grpo"]["kl_coef"] == GRPO.kl_coef
+    tasks, recipes = ({each["name"]: each for each in found[kind]} for kind in ("tasks", "recipes"))
+    assert list(tasks) == list(TASKS)
+    assert tasks["bandit"]["settings"]["group_size"] == 8
+    assert tasks["liked_names"]["title"] == "liked names"
+    assert all(each["about"].endswith(".") for each in (*tasks.values(), *recipes.values()))
+    assert list(recipes) == [name for name, recipe in CATALOG.items() if not recipe.needs_teacher]
+    assert "opd" not in recipes
+    assert not [name for name in recipes if name.startswith("book_")]
+    own = {
+        name: [each[key] for key in ("kl_coef", "clip_low", "clip_high")] for name, each in recipes.items()
+    }
+    assert own["dapo"] == [0.0, 0.2, 0.28]
+    assert own["clip_cov"] == [0.0, 0.2, 0.2]
+    assert own["sapo"] == [0.0, None, None]
+    assert own["grpo"][0] == GRPO.kl_coef
+    assert (recipes["dr_grpo"]["title"], recipes["dapo"]["about"]) == (
+        "Dr. GRPO",
+        DAPO.source.replace("`", "") + ".",
+    )
