@@ -9,22 +9,20 @@ import hashlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-
-import nbformat
 
 from grpo_ref.web import build as web
 from website.access import repair
 from website.experiments import write_experiments
 from website.kernel_map import write_map
 from website.layer_list import with_layers
-from website.links import Links
+from website.links import Links, has_course
 from website.moving_picture import moving_picture
 from website.notebooks import write_notebooks
 from website.proofs import all_proofs
 from website.recipe_pages import write_recipes
 from website.reference import write_reference
+from website.see_also import of_site, with_neighbours
 from website.trainer_keys import nearest_of_all
 from website.trainer_pages import write_trainers
 from website.tree import BELOW, COPIED, MORE, ROOT, SITE, SOURCES, WIDE, contents, write
@@ -39,16 +37,14 @@ COURSE_LINKS = (
     ' <a href="course/explain.html">read what a trainer\'s configuration optimizes</a>, and'
     ' <a href="course/diagnose.html">see what happened in a training run</a>.</p>'
 )
-EXPLAINING = {"chapters": "Chapter", "derivation": "Derivation", "notebooks": "Notebook"}
-"""Folder of pages to which the course links from an exercise -> word before the number of a page."""
 PICTURE_MARK = "<!-- moving -->"
 """The comment on the start page that is replaced by the moving picture."""
 NO_HEADINGS = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 
 
-def write_sources() -> Links:
-    """Write everything that Sphinx reads, and return the links between the pages."""
-    links = Links(has_course=has_course())
+def write_sources() -> None:
+    """Write everything that Sphinx reads."""
+    links = Links()
     start = (HERE / "start.md").read_text(encoding="utf-8")
     start = start.replace(COURSE_MARK, COURSE_LINKS if has_course() else "")
     start = start.replace(PICTURE_MARK, f"```{{raw}} html\n{moving_picture()}```")
@@ -57,7 +53,7 @@ def write_sources() -> Links:
         text = with_layers((ROOT / path).read_text(encoding="utf-8"))
         below = contents(BELOW.get(page, ()), hidden=True)
         head = NO_HEADINGS if page in WIDE else ""
-        write(f"{page}.md", head + links.rewritten(text, path=path, page=page) + below)
+        write(f"{page}.md", head + with_neighbours(links.rewritten(text, path=path, page=page), page) + below)
     write("more/index.md", "# More" + contents(MORE, hidden=False))
     write_experiments(links)
     write_reference()
@@ -68,12 +64,6 @@ def write_sources() -> Links:
     write_notebooks(links)
     links.linked |= {proof.file.relative_to(ROOT).as_posix() for proof in all_proofs()}
     links.save()
-    return links
-
-
-def has_course() -> bool:
-    """Return True if `make page` has built the programs of the course in the browser."""
-    return (web.BUILT / "course.js").is_file()
 
 
 def code_hash(*folders: str) -> str:
@@ -86,41 +76,14 @@ def make(site: Path) -> int:
     """Build the site into a folder, and return the exit status of Sphinx. A warning counts as an error."""
     shutil.rmtree(SOURCES, ignore_errors=True)
     shutil.rmtree(site, ignore_errors=True)
-    links = write_sources()
+    write_sources()
     options = ["-q", "-W", "--keep-going", "-E", "-d", str(site.with_name("site-doctrees")), "-c", str(HERE)]
     done = subprocess.run([sys.executable, "-m", "sphinx", *options, str(SOURCES), str(site)])
     prune(site)
     repair(site)
     if has_course():
-        web.write(site / "course", {each: read_more(pages) for each, pages in links.pages_on.items()})
+        web.write(site / "course", of_site())
     return done.returncode
-
-
-def read_more(pages: Iterable[str]) -> list[web.Link]:
-    """Return links from the course to the pages that explain an exercise, in the order of `EXPLAINING`."""
-    return [
-        web.Link(f"{word} {_title(page)}", f"../{page}.html")
-        for folder, word in EXPLAINING.items()
-        for page in sorted(pages)
-        if page.startswith(f"{folder}/") and not page.endswith("/index")
-    ]
-
-
-def _title(page: str) -> str:
-    """Return the first heading of a page, which is a notebook or Markdown."""
-    path = SOURCES / f"{page}.ipynb"
-    if not path.is_file():
-        return heading(path.with_suffix(".md").read_text(encoding="utf-8"))
-    return heading(nbformat.read(path, as_version=4).cells[0].source)
-
-
-def heading(text: str) -> str:
-    r"""Return the first heading of a text in Markdown.
-
-    >>> heading("---\nkey: value\n---\n# The clip\n\nText")
-    'The clip'
-    """
-    return next(line.removeprefix("# ") for line in text.splitlines() if line.startswith("# "))
 
 
 def prune(site: Path) -> None:

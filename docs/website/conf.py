@@ -35,7 +35,6 @@ myst_heading_anchors = 4
 myst_url_schemes = {
     **dict.fromkeys(("http", "https", "mailto")),
     "source": {"url": "{{path}}"},
-    "course": {"url": "{{path}}#{{fragment}}"},
     "line": {"url": "{{path}}#{{fragment}}"},
 }
 nb_execution_mode = "off"  # the outputs are committed

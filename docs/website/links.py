@@ -1,8 +1,9 @@
 """Turn the links between the files of the project into links between the pages of the site.
 
-A link to a page leads to that page. A link to an exercise opens the exercise in the course in the browser, if
-the course is part of the site. A link to another file or folder leads to its page of source. Pictures are
-copied. A link that is not a path of the project stays as it is.
+A link to a page leads to that page. A link to an exercise opens the exercise in the course in the browser, or
+leads to the page of its chapter if the course is not part of the site. The id of an exercise in backticks
+becomes such a link. A link to another file or folder leads to its page of source. Pictures are copied. A link
+that is not a path of the project stays as it is.
 """
 
 import re
@@ -12,31 +13,61 @@ from pathlib import Path
 
 from grpo_ref.course.contents import OURS
 from grpo_ref.course.layout import file_of
+from grpo_ref.web.build import BUILT
 from website.tree import EXPERIMENTS, PAGES, ROOT, SOURCES
 
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 CODE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 EXERCISES = {f"exercises/{file_of(each).as_posix()}": each for each in OURS.ids}
 """Path of an exercise's file -> id of the exercise."""
+CHAPTER_PAGES = {each: f"chapters/{file_of(each).parts[0]}" for each in OURS.ids}
+"""Id of an exercise -> page of its chapter."""
+ID = re.compile(rf"(?<!\[)`({'|'.join(map(re.escape, OURS.ids))})`")
+"""An exercise's id in backticks that is not the text of a link."""
 COURSE = "course/index.html"
 """Page of the site in which the exercises are solved."""
 LINKED = "linked.txt"
 """File among the sources that lists the files and folders that need a page of source."""
 
 
+def has_course() -> bool:
+    """Return True if `make page` has built the programs of the course in the browser."""
+    return (BUILT / "course.js").is_file()
+
+
+def to_exercise(exercise: str) -> str:
+    """Return the address, from the root of the site, at which an exercise can be solved or at least found."""
+    return f"{COURSE}#{exercise}" if has_course() else f"{CHAPTER_PAGES[exercise]}.html"
+
+
+def seen_from(page: str, address: str) -> str:
+    """Return the relative address of a place in the site.
+
+    >>> seen_from("derivation/04_clip", "course/index.html#ratios/clipped")
+    '../course/index.html#ratios/clipped'
+    """
+    path, mark, fragment = address.partition("#")
+    return relpath(path, Path(page).parent) + mark + fragment
+
+
+def in_markdown(page: str, address: str) -> str:
+    """Return the target of a link in Markdown to a place in the site that Sphinx does not know.
+
+    >>> in_markdown("derivation/04_clip", "course/index.html#ratios/clipped")
+    'line:../course/index.html#ratios/clipped'
+    """
+    return f"{'line' if '#' in address else 'source'}:{seen_from(page, address)}"
+
+
 class Links:
-    """Rewrites the links of pages, and records which files, folders and exercises they lead to.
+    """Rewrites the links of pages, and records which files and folders they lead to.
 
     Attributes:
-      has_course: whether the site contains the course in the browser.
       linked: files and folders that need a page of source.
-      pages_on: id of an exercise -> the pages that link to it.
     """
 
-    def __init__(self, *, has_course: bool = False) -> None:
-        self.has_course = has_course
+    def __init__(self) -> None:
         self.linked: set[str] = set()
-        self.pages_on: dict[str, set[str]] = {}
 
     def rewritten(self, text: str, *, path: str, page: str) -> str:
         """Return the text of a page with its links rewritten.
@@ -51,7 +82,8 @@ class Links:
         return "".join(parts)
 
     def _in_prose(self, text: str, path: str, page: str) -> str:
-        return LINK.sub(lambda match: self._link(match, path, page), text)
+        text = LINK.sub(lambda match: self._link(match, path, page), text)
+        return ID.sub(lambda match: f"[{match[0]}]({in_markdown(page, to_exercise(match[1]))})", text)
 
     def _link(self, match: re.Match[str], path: str, page: str) -> str:
         mark, text, target, anchor = match[1], match[2], match[3], match[4] or ""
@@ -65,26 +97,20 @@ class Links:
 
     def _place(self, place: str, anchor: str, page: str) -> str:
         if place == EXPERIMENTS and anchor:
-            return "project:" + _from(page, f"experiments/{anchor[1:]}.md")
+            return "project:" + seen_from(page, f"experiments/{anchor[1:]}.md")
         if place in PAGES:
-            return "project:" + _from(page, f"{PAGES[place]}{Path(place).suffix}") + anchor
-        if self.has_course and place in EXERCISES:
-            self.pages_on.setdefault(EXERCISES[place], set()).add(page)
-            return f"course:{_from(page, COURSE)}#{EXERCISES[place]}"
+            return "project:" + seen_from(page, f"{PAGES[place]}{Path(place).suffix}") + anchor
+        if place in EXERCISES:
+            return in_markdown(page, to_exercise(EXERCISES[place]))
         if place.endswith(".png"):
-            return _from(page, _copied(place))
+            return seen_from(page, _copied(place))
         self.linked.add(place)
         folder = (ROOT / place).is_dir()
-        return "source:" + _from(page, f"source/{place}{'/index' if folder else ''}.html")
+        return "source:" + seen_from(page, f"source/{place}{'/index' if folder else ''}.html")
 
     def save(self) -> None:
         """Write the list of files and folders that need a page of source."""
         (SOURCES / LINKED).write_text("\n".join(sorted(self.linked)), encoding="utf-8")
-
-
-def _from(page: str, place: str) -> str:
-    """Return the relative link from a page to a place in the site."""
-    return relpath(place, Path(page).parent)
 
 
 def _copied(place: str) -> str:

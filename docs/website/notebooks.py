@@ -3,6 +3,7 @@
 import nbformat
 
 from website.links import Links
+from website.see_also import see_also
 from website.tree import NOTEBOOKS, ROOT, write
 
 ABOUT = (
@@ -23,6 +24,9 @@ def write_notebooks(links: Links) -> None:
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = links.rewritten(cell.source, path=path, page=page)
+        notebook.cells.append(
+            nbformat.v4.new_markdown_cell(f"## See also\n\n{see_also(page)}", id="see-also")
+        )
         write(f"{page}.ipynb", nbformat.writes(notebook))
     pages = "\n".join(page.partition("/")[2] for page in NOTEBOOKS.values())
     write("notebooks/index.md", f"# Notebooks\n\n{ABOUT}\n\n```{{toctree}}\n\n{pages}\n```\n")

@@ -12,6 +12,15 @@ from package_map import PUBLIC
 from website.tree import ROOT
 
 
+def page_of(path: str) -> str:
+    """Return the name of a module's page.
+
+    >>> page_of("grpo_ref.fast.logits")
+    'api/fast-logits'
+    """
+    return "api/" + path.partition(".")[2].replace(".", "-")
+
+
 def documented(name: str) -> Any:
     """Import a documented name from its module.
 

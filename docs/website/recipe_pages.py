@@ -12,11 +12,11 @@ from grpo_ref.recipes import CATALOG, RECIPES, TEXTBOOK_FORMS, Recipe
 from grpo_ref.recipes.titles import title_of
 from website.docstrings import cited
 from website.links import Links
-from website.mentions import see_also
 from website.parts import Part, definitions, own_parts, parts_of
 from website.places import to_kernel, to_line
 from website.proofs import proof_links, proofs_of
 from website.recipe_pictures import picture, small_picture
+from website.see_also import see_also
 from website.trainer_keys import Everywhere, in_trainers
 from website.tree import RECIPE_PAGES, ROOT, write
 
@@ -94,7 +94,7 @@ def _page(name: str, nearest: Everywhere, links: Links) -> str:
     text = links.rewritten(text, path=f"{RECIPE_PAGES}/{name}.md", page=page)
     for mark in generated:
         if f"<!-- {mark} -->" not in text:
-            text += f"\n<!-- {mark} -->\n"
+            text += f"\n{'## See also' if mark == 'next' else ''}\n\n<!-- {mark} -->\n"
     for mark, part in generated.items():
         text = text.replace(f"<!-- {mark} -->", part)
     first, _, rest = text.lstrip().partition("\n")
@@ -223,19 +223,6 @@ def _changed(name: str) -> str:
 
 
 # ---- the textbook forms --------------------------------------------------------------------------
-
-
-def link_to(name: str, folder: str) -> str:
-    """Return a link to a recipe: to its page, or to its section among the textbook forms.
-
-    Args:
-      name: name of the recipe.
-      folder: path from the page with the link to the folder `recipe`.
-
-    >>> link_to("dapo", "../recipe"), link_to("book_dapo", "../recipe")
-    ('[dapo](../recipe/dapo.md)', '[book_dapo](#book_dapo)')
-    """
-    return f"[{name}](#{name})" if name in TEXTBOOK_FORMS else f"[{name}]({folder}/{name}.md)"
 
 
 def _textbook_forms() -> str:

@@ -8,18 +8,12 @@ from package_map import REFERENCE, TOP_LEVEL
 from public_names import first_line, summary
 
 from grpo_ref.recipes import CATALOG, RECIPES, TEXTBOOK_FORMS, Recipe
-from website.places import line_of
+from website.link_map import Node
+from website.links import seen_from
+from website.places import line_of, page_of
 from website.proofs import MANY, proofs_of
+from website.see_also import address_of, groups_of
 from website.tree import write
-
-
-def page_of(path: str) -> str:
-    """Return the name of a module's page.
-
-    >>> page_of("grpo_ref.fast.logits")
-    'api/fast-logits'
-    """
-    return "api/" + path.partition(".")[2].replace(".", "-")
 
 
 def write_reference() -> None:
@@ -108,12 +102,13 @@ def _imports(path: str) -> str:
 
 
 def _entry(module: ModuleType, name: str) -> str:
+    path = module.__name__
     value = getattr(module, name)
-    full = f"{module.__name__}.{name}"
+    full = f"{path}.{name}"
     if inspect.isclass(value):
         return f".. autoclass:: {full}\n   :members:\n"
     if callable(value) and not isinstance(value, Recipe):
-        return f".. autofunction:: {full}\n\n{_proofs(name, page_of(module.__name__))}"
+        return f".. autofunction:: {full}\n\n{_proofs(name, page_of(path))}{_see_also(name, page_of(path))}"
     return f".. py:data:: {name}\n\n   {_about(module, name, value)}\n"
 
 
@@ -124,6 +119,15 @@ def _proofs(name: str, page: str) -> str:
         for proof in proofs_of({name})[:MANY]
     ]
     return f"   **Tests:** {', '.join(links)}\n" if links else ""
+
+
+def _see_also(name: str, page: str) -> str:
+    """Return a line with the neighbours of a kernel in the map of links, or nothing."""
+    parts = [
+        f"{title}: {', '.join(f'`{each.title} <{seen_from(page, address_of(each))}>`__' for each in nodes)}"
+        for title, nodes in groups_of(Node("kernel", name)).items()
+    ]
+    return f"\n   **See also:** {'. '.join(parts)}.\n" if parts else ""
 
 
 def _about(module: ModuleType, name: str, value: object) -> str:

@@ -20,7 +20,7 @@ function links(current) {
   const each = Object.entries(PAGES).map(
     ([page, name]) => `<a href="${page}"${page === current ? ' aria-current="page"' : ""}>${name}</a>`,
   );
-  return `<header><nav class="pages" aria-label="Pages">${each.join(" ")}</nav></header>`;
+  return `<header><nav class="pages" aria-label="Pages"><!-- home -->${each.join(" ")}</nav></header>`;
 }
 
 mkdirSync(folder, { recursive: true });

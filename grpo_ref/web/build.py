@@ -16,7 +16,7 @@ from grpo_ref.course.layout import file_of, model_answer
 from grpo_ref.course.starters import starter_of
 from grpo_ref.files import replace_file
 from grpo_ref.web.plotting import plots_zip
-from grpo_ref.web.statements import grading_html, statement_html
+from grpo_ref.web.statements import Group, grading_html, statement_html
 from grpo_ref.web.symptoms import symptoms_html
 
 HERE = Path(__file__).parent
@@ -31,6 +31,8 @@ BESIDE = ("lazy_loader", "yaml", "array_api_compat", "array_api_compat.common")
 """Packages that grpo_ref needs in a page; NumPy is in the interpreter's library."""
 SYMPTOMS, GRADING = b"<!-- symptoms -->", b"<!-- grading -->"
 """Comments in the pages that are replaced by the text on symptoms, and by that on grading."""
+HOME, ROOT = b"<!-- home -->", b"@SITE@"
+"""Placeholders in the pages for the link to the site, and for the address of its folder."""
 VERSION = b"@VERSION@"
 """Placeholder in the service worker for a checksum of all files: a new version replaces an old one."""
 LATER = ("course.json", "plots.zip")
@@ -45,19 +47,30 @@ class NotBuilt(RuntimeError):
     """The programs for the browser have not been built."""
 
 
-class Link(NamedTuple):
-    """A link to a page that explains an exercise: its title, and its address seen from the course."""
+class Site(NamedTuple):
+    """Links to the site that contains the course. All addresses are seen from the course.
 
-    title: str
-    address: str
+    Attributes:
+      root: address of the folder of the site, with a slash at its end.
+      chapters: chapter -> address of its page.
+      exercises: id of an exercise -> pages about the same.
+    """
+
+    root: str
+    chapters: Mapping[str, str]
+    exercises: Mapping[str, Sequence[Group]]
 
 
-def write(folder: Path, read_more: Mapping[str, Sequence[Link]] | None = None) -> None:
+NO_SITE = Site("", {}, {})
+"""For a course that is served alone: it links only to its own pages."""
+
+
+def write(folder: Path, site: Site = NO_SITE) -> None:
     """Write all files of the course.
 
     Args:
       folder: path of the folder; it is created if it does not exist.
-      read_more: id of an exercise -> links to pages that explain it; by default none.
+      site: links to the site that contains the course; by default none.
 
     Raises:
       NotBuilt: in a checkout in which `make page` has not been run.
@@ -69,35 +82,41 @@ def write(folder: Path, read_more: Mapping[str, Sequence[Link]] | None = None) -
     folder.mkdir(parents=True, exist_ok=True)
     python, symptoms, grading = wasm.files(), symptoms_html().encode(), grading_html().encode()
     for path in sorted(BUILT.iterdir()):
-        _write(folder / path.name, path.read_bytes().replace(SYMPTOMS, symptoms).replace(GRADING, grading))
+        content = path.read_bytes().replace(SYMPTOMS, symptoms).replace(GRADING, grading)
+        if path.suffix == ".html":
+            home = b'<a href="%sindex.html">grpo_ref</a> ' % site.root.encode() if site.root else b""
+            content = content.replace(HOME, home).replace(ROOT, site.root.encode())
+        _write(folder / path.name, content)
     _write(folder / "python.wasm.gz", _packed(python.snapshot.read_bytes()))
     _write(folder / "library.zip", python.stdlib_zip.read_bytes())
     _write(folder / "grpo_ref.json.gz", _packed(_json(dict(package_files()))))
     _write(folder / "plots.zip", plots_zip())
     loaded = sum(path.stat().st_size for path in folder.iterdir() if path.name not in LATER)
-    _write(folder / "course.json", _json({"chapters": chapters(read_more), "megabytes": round(loaded / 1e6)}))
+    _write(folder / "course.json", _json({"chapters": chapters(site), "megabytes": round(loaded / 1e6)}))
     offline = folder / "offline.js"
     _write(offline, offline.read_bytes().replace(VERSION, _checksum(folder)))
 
 
-def chapters(read_more: Mapping[str, Sequence[Link]] | None = None) -> list[dict[str, Any]]:
+def chapters(site: Site = NO_SITE) -> list[dict[str, Any]]:
     """Return the chapters with their exercises, in the form that the page shows.
 
     Args:
-      read_more: as in `write`.
+      site: as in `write`.
     """
-    links = read_more or {}
     return [
         {
             "id": chapter,
             "title": title,
-            "exercises": [_exercise(each.id, links.get(each.id, ())) for each in exercises_in(chapter)],
+            "address": site.chapters.get(chapter, ""),
+            "exercises": [
+                _exercise(each.id, site.exercises.get(each.id, ())) for each in exercises_in(chapter)
+            ],
         }
         for chapter, title in CHAPTERS.items()
     ]
 
 
-def _exercise(name: str, links: Sequence[Link]) -> dict[str, Any]:
+def _exercise(name: str, groups: Sequence[Group]) -> dict[str, Any]:
     problem, listed = PROBLEMS[name], EXERCISES[name]
     return {
         "id": name,
@@ -105,8 +124,7 @@ def _exercise(name: str, links: Sequence[Link]) -> dict[str, Any]:
         "title": problem.title,
         "difficulty": listed.difficulty,
         "points": listed.points,
-        "statement": statement_html(problem),
-        "readMore": [link._asdict() for link in links],
+        "statement": statement_html(problem, groups),
         "starter": starter_of(name),
         "hints": list(hints_of(name)),
         "answer": readable(model_answer(name)),

@@ -14,7 +14,6 @@ interface Exercise {
   difficulty: string;
   points: number;
   statement: string;
-  readMore: { title: string; address: string }[]; // pages of the site, if the course is a part of it
   starter: string;
   hints: string[];
   answer: string;
@@ -23,6 +22,7 @@ interface Exercise {
 interface Chapter {
   id: string;
   title: string;
+  address: string; // of its page in the site, or ""
   exercises: Exercise[];
 }
 
@@ -96,7 +96,9 @@ class Page {
       items.lastElementChild?.append(link);
       this.mark(exercise);
     }
-    place("chapters").append(element("h2", chapter.title), items);
+    const heading = element("h2", chapter.address ? "" : chapter.title);
+    if (chapter.address) heading.append(linked(chapter.title, chapter.address));
+    place("chapters").append(heading, items);
   }
 
   /** Show the student's progress in the list. */
@@ -129,7 +131,6 @@ class Page {
     place("title").textContent = exercise.title;
     place("about").textContent = `${exercise.difficulty}, ${counted(exercise.points, "point")}`;
     place("statement").innerHTML = exercise.statement; // of `statements.py`
-    place("read-more").replaceChildren(...readMore(exercise));
     place("results").replaceChildren();
     this.tellHints(work.read(exercise.id)?.hints ?? 0);
     place("solution").replaceChildren();
@@ -335,12 +336,6 @@ function counted(number: number, noun: string): string {
 /** Let the service worker keep a file that few programs need, so that they need no network either. */
 function keepForLater(name: string): void {
   navigator.serviceWorker?.controller?.postMessage(name);
-}
-
-/** Return links to the pages that explain an exercise, with commas between them. */
-function readMore({ readMore }: Exercise): (Node | string)[] {
-  const links = readMore.flatMap(({ title, address }) => [", ", linked(title, address)]);
-  return links.length ? ["Read more: ", ...links.slice(1)] : [];
 }
 
 function linked(text: string, address: string): HTMLAnchorElement {

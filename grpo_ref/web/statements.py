@@ -2,8 +2,10 @@
 
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
@@ -25,10 +27,38 @@ PICTURE = re.compile(r"<p>The picture is in \w+\.svg\.</p>")
 GRADING = Path(__file__).parents[1] / "course" / "exercises" / RULES
 
 
-def statement_html(problem: Problem) -> str:
-    """Return an exercise's statement as HTML, without its title and the command that grades it."""
-    text = statement(problem).split("\n\n", 2)[2].rpartition(CHECK)[0]
-    return PICTURE.sub(lambda _: _picture(problem), _html(text))
+class Link(NamedTuple):
+    """A link to a page of the site: its title, and its address seen from the course."""
+
+    title: str
+    address: str
+
+    def __str__(self) -> str:
+        return f'<a href="{escape(self.address)}">{escape(self.title)}</a>'
+
+
+class Group(NamedTuple):
+    """Links to pages of one kind, with a heading."""
+
+    title: str
+    links: Sequence[Link]
+
+    def __str__(self) -> str:
+        return f"<li>{self.title}: {', '.join(map(str, self.links))}</li>"
+
+
+def statement_html(problem: Problem, groups: Sequence[Group] = ()) -> str:
+    """Return an exercise's statement as HTML, without its title and the command that grades it.
+
+    Args:
+      problem: the exercise.
+      groups: links to pages about the same, for the section "See also". By default the section names the
+        commands that show these pages.
+    """
+    text = statement(problem, points_on=not groups).split("\n\n", 2)[2].rpartition(CHECK)[0]
+    html = PICTURE.sub(lambda _: _picture(problem), _html(text))
+    before, end, after = html.rpartition("</ul>")
+    return f"{before}{''.join(map(str, groups))}{end}{after}"
 
 
 def _picture(problem: Problem) -> str:

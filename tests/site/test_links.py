@@ -1,71 +1,62 @@
-"""Pages link to the exercises, and the exercises link back to the pages."""
+"""Links between files become links between pages, and exercises open in the course."""
 
 import pytest
 
 pytest.importorskip("myst_nb")
 from docutils.core import publish_string
-from website import build, conf
+from website import conf, links
 from website.links import Links
 
-from grpo_ref.web.build import Link
+from grpo_ref.course.contents import OURS
 
 parser = pytest.importorskip("myst_parser.docutils_")
 
 CLIP = "docs/derivation/04_clip.md"
 TEXT = "[ratios/clipped](../../exercises/03_ratios/03_clipped.py)"
+HANDOUT = "| P2.3 | `ratios/clipped` | 2 |"
+CODE = "```console\n$ grpo-ref grade `ratios/clipped`\n```\n"
 
 
-def test_an_exercise_opens_in_the_course():
-    links = Links(has_course=True)
-    text = links.rewritten(TEXT, path=CLIP, page="derivation/04_clip")
-    assert text == "[ratios/clipped](course:../course/index.html#ratios/clipped)"
-    assert links.pages_on == {"ratios/clipped": {"derivation/04_clip"}}
-    assert links.linked == set()
+@pytest.fixture(params=[True, False], ids=["with the course", "without the course"])
+def target(request, monkeypatch):
+    """Return the target of a link to the exercise."""
+    monkeypatch.setattr(links, "has_course", lambda: request.param)
+    return (
+        "line:../course/index.html#ratios/clipped" if request.param else "source:../chapters/03_ratios.html"
+    )
 
 
-def test_without_the_course_an_exercise_leads_to_its_source():
-    links = Links()
-    text = links.rewritten(TEXT, path=CLIP, page="derivation/04_clip")
-    assert text == "[ratios/clipped](source:../source/exercises/03_ratios/03_clipped.py.html)"
-    assert links.pages_on == {}
+def test_a_link_to_an_exercise_opens_it_or_its_chapter(target):
+    rewriter = Links()
+    text = rewriter.rewritten(TEXT, path=CLIP, page="derivation/04_clip")
+    assert text == f"[ratios/clipped]({target})"
+    assert rewriter.linked == set()
+
+
+def test_an_id_in_backticks_becomes_a_link(target):
+    text = Links().rewritten(HANDOUT, path="docs/handout/week-2.md", page="handout/week-2")
+    assert text == f"| P2.3 | [`ratios/clipped`]({target}) | 2 |"
+
+
+def test_the_text_of_a_link_and_a_block_of_code_stay_as_they_are(target):
+    named = f"[`ratios/clipped`]{TEXT.partition(']')[2]}"
+    assert Links().rewritten(named, path=CLIP, page="derivation/04_clip") == f"[`ratios/clipped`]({target})"
+    assert Links().rewritten(CODE, path=CLIP, page="derivation/04_clip") == CODE
+
+
+@pytest.mark.parametrize("exercise", OURS.ids)
+def test_no_exercise_leads_to_a_page_of_source(exercise, target):
+    path = next(path for path, name in links.EXERCISES.items() if name == exercise)
+    text = Links().rewritten(f"[x](../../{path})", path=CLIP, page="derivation/04_clip")
+    assert "source/" not in text
 
 
 def test_the_address_keeps_the_exercise():
     settings = {"myst_url_schemes": conf.myst_url_schemes, "output_encoding": "unicode"}
     html = publish_string(
-        "[x](course:../course/index.html#ratios/clipped)",
+        "[x](line:../course/index.html#ratios/clipped)",
         parser=parser.Parser(),
         writer="html5",
         settings_overrides=settings,
     )
     assert 'href="../course/index.html#ratios/clipped"' in html
-
-
-def test_the_course_links_to_chapters_then_steps_then_notebooks(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "SOURCES", tmp_path)
-    for page, text in {
-        "derivation/04_clip.md": "# 4. The clip\n",
-        "derivation/index.md": "# Derivation\n",
-        "chapters/03_ratios.md": "---\na: b\n---\n\n# 3. Ratios and clipping\n",
-        "notebooks/01_objective.ipynb": NOTEBOOK,
-    }.items():
-        (tmp_path / page).parent.mkdir(exist_ok=True)
-        (tmp_path / page).write_text(text)
-    pages = [
-        "howto/x",
-        "derivation/index",
-        "notebooks/01_objective",
-        "derivation/04_clip",
-        "chapters/03_ratios",
-    ]
-    assert build.read_more(pages) == [
-        Link("Chapter 3. Ratios and clipping", "../chapters/03_ratios.html"),
-        Link("Derivation 4. The clip", "../derivation/04_clip.html"),
-        Link("Notebook 1. The objective", "../notebooks/01_objective.html"),
-    ]
-
-
-NOTEBOOK = """
-{"cells": [{"cell_type": "markdown", "id": "a", "metadata": {}, "source": "# 1. The objective"}],
- "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-"""

@@ -19,7 +19,9 @@ def test_a_measured_change_is_told_with_its_size_and_source():
 
 def test_the_newest_change_comes_first_and_the_described_commit_before_all_releases():
     rows = [line for line in history_page(DIALECTS["slime"]).splitlines() if line.startswith("| ")][1:]
-    assert rows[0].startswith("| 624b824a (2026-08-21) | The key `eps_clip_c` is passed to the loss: no → yes.")
+    assert rows[0].startswith(
+        "| 624b824a (2026-08-21) | The key `eps_clip_c` is passed to the loss: no → yes."
+    )
     assert rows[-1].startswith("| 2025-08 |")
 
 

@@ -6,6 +6,7 @@ import pytest
 from in_page import CHROMIUM, LOADED, MINUTE, MISSING, OPTIONS
 
 from grpo_ref.web import build, serve
+from grpo_ref.web.statements import Group, Link
 
 
 def pytest_addoption(parser):
@@ -26,7 +27,8 @@ def course(tmp_path_factory):
     if MISSING:
         pytest.skip(f"the page in a browser needs {', '.join(MISSING)}")
     folder = tmp_path_factory.mktemp("course")
-    build.write(folder, {"kl/k3": [build.Link("The k3 estimator", "../k3.html")]})
+    also = [Group("Derivation", [Link("The KL in the loss", "../derivation/08.html")])]
+    build.write(folder, build.Site("../", {"kl": "../chapters/04_kl.html"}, {"kl/k3": also}))
     return folder
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.course.rendering.statement import statement
-from grpo_ref.web.statements import statement_html
+from grpo_ref.web.statements import Group, Link, statement_html
 
 WORDS = ("clinic/read_the_curve",)
 """Exercises whose problem is set off from the text, and is no formula."""
@@ -24,6 +24,21 @@ def test_title_and_command_are_left_out():
     assert "<h2>Your task</h2>" in text
     assert "GRADING.md" not in text
     assert "Check me" not in text
+
+
+def test_without_a_site_the_statement_names_commands():
+    text = statement_html(PROBLEMS["ratios/clipped"])
+    assert "<a " not in text
+    assert "<code>grpo-ref recipes dapo</code>" in text
+
+
+def test_in_a_site_the_statement_links_to_pages_in_place_of_commands():
+    groups = [Group("Derivation", [Link("4. The clip", "../d.html"), Link("A < B", "../b.html")])]
+    text = statement_html(PROBLEMS["ratios/clipped"], groups)
+    last = '<li>Derivation: <a href="../d.html">4. The clip</a>, <a href="../b.html">A &lt; B</a></li></ul>'
+    assert text.rstrip().endswith(last)
+    assert "grpo-ref recipes" not in text
+    assert text.count("<h2>See also</h2>") == 1
 
 
 def test_a_formula_is_typeset_and_an_example_is_not():

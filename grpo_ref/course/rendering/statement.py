@@ -12,12 +12,13 @@ WIDTH = 100
 ITEM = re.compile(r"(?:[*-]|\d+\.) ")
 
 
-def statement(problem: Problem, width: int = WIDTH) -> str:
+def statement(problem: Problem, width: int = WIDTH, *, points_on: bool = True) -> str:
     """Return the statement in Markdown that also reads well as plain text, in the exercise's language.
 
     Args:
       problem: the exercise.
       width: length of the lines of prose, in characters; a Chinese character counts twice.
+      points_on: whether to name the derivation, recipe, claim and notebook. A page links to them instead.
     """
     phrases = PHRASES[problem.language]
     task, examples = f"## {phrases.task}\n", f"## {phrases.examples}\n"
@@ -31,7 +32,7 @@ def statement(problem: Problem, width: int = WIDTH) -> str:
         problem.title,
         phrases.worth.format(difficulty=difficulty, points=points, s="s" * (points > 1), rules=RULES),
         wrapped(text, width),
-        f"## {phrases.see_also}\n\n{wrapped(_see_also(problem, phrases), width)}",
+        f"## {phrases.see_also}\n\n{wrapped(_see_also(problem, phrases, points_on=points_on), width)}",
         phrases.check.format(name=problem.id),
     ]
     return "\n\n".join(parts)
@@ -59,11 +60,13 @@ def _tolerance(problem: Problem, phrases: Phrases) -> str:
     return phrases.tolerance.format(tolerance=f"{problem.rtol:g}".replace("e-0", "e-")) + "\n\n"
 
 
-def _see_also(problem: Problem, phrases: Phrases) -> str:
+def _see_also(problem: Problem, phrases: Phrases, *, points_on: bool) -> str:
     """List the source, the package's own function, the derivation, the recipe, the claim and the notebook."""
     lines = [phrases.source.format(source=problem.source.rstrip("."))]
     if problem.kernel:
         lines.append(phrases.library.format(name=problem.kernel))
+    if not points_on:
+        return "\n".join(f"* {line}" for line in lines)
     if problem.derivation:
         number, _, name = problem.derivation.partition("_")
         lines.append(phrases.derivation.format(number=int(number), step=name.replace("_", " ")))
