@@ -111,7 +111,7 @@ def _ticks_below(place: _Place) -> Iterable[str]:
     for value in ticks(place.left, place.right):
         x = place.x(value)
         yield f'<path class="grid" d="M{x:.1f} {TOP}V{BOTTOM}"/>'
-        yield _text(x, BOTTOM + 17, f"{value:g}", "middle")
+        yield _text(x, BOTTOM + 17, _number(value), "middle")
 
 
 def _ticks_beside(place: _Place) -> Iterable[str]:
@@ -119,7 +119,11 @@ def _ticks_beside(place: _Place) -> Iterable[str]:
         y = place.y(value)
         look = "axis" if value == 0.0 else "grid"
         yield f'<path class="{look}" d="M{LEFT} {y:.1f}H{RIGHT}"/>'
-        yield _text(LEFT - 6, y + 4, f"{value:g}", "end")
+        yield _text(LEFT - 6, y + 4, _number(value), "end")
+
+
+def _number(value: float) -> str:
+    return f"{value:g}".replace("-", "−")
 
 
 def _drawn(place: _Place, line: Line) -> str:
@@ -142,8 +146,15 @@ def _without_middles(points: list[tuple[float, float]]) -> list[tuple[float, flo
 def _label(place: _Place, line: Line) -> str:
     x, y = place.x(float(line.x[line.at])), place.y(float(line.y[line.at]))
     side = "end" if x > (LEFT + RIGHT) / 2 else "start"
-    above = y - 7 if y > TOP + 18 else y + 16
-    return _text(x - 4 if side == "end" else x + 4, above, line.label, side, f"label {line.look}")
+    # good tokens' lines mostly rise and bad tokens' lines mostly fall, so this side of them is free
+    is_below = line.look == "bad" or y < TOP + 18
+    return _text(
+        x - 4 if side == "end" else x + 4,
+        y + 16 if is_below else y - 7,
+        line.label,
+        side,
+        f"label {line.look}",
+    )
 
 
 def _text(x: float, y: float, text: str, side: str, look: str = "") -> str:

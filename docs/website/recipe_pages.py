@@ -103,8 +103,11 @@ def _page(name: str, nearest: Everywhere, links: Links) -> str:
 
 
 def described(description: str) -> str:
-    """Return front matter that gives a page its description for search engines."""
-    return f"---\nmyst:\n  html_meta:\n    description: {json.dumps(description, ensure_ascii=False)}\n---"
+    """Return front matter: the page's description for search engines, and no list of headings, for width."""
+    text = json.dumps(description, ensure_ascii=False)
+    return (
+        f"---\nhtml_theme.sidebar_secondary.remove: true\nmyst:\n  html_meta:\n    description: {text}\n---"
+    )
 
 
 def _raw(html: str) -> str:
@@ -183,7 +186,7 @@ def _proofs(name: str, page: str) -> str:
 
 def _gallery() -> str:
     groups = "\n\n".join(
-        f"## {group}\n\n::::{{grid}} 1 2 3 3\n:gutter: 3\n:class-container: gallery\n\n"
+        f"## {group}\n\n::::{{grid}} 1 2 3 4\n:gutter: 3\n:class-container: gallery\n\n"
         + "\n\n".join(map(_card, names))
         + "\n::::"
         for group, names in GROUPS.items()

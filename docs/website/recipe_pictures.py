@@ -30,8 +30,8 @@ CHOSEN = {
 }
 """Kind of the picture of some recipes, where the default would not show what the recipe is about."""
 POINTS = 481
-OLD_PROB = 0.15
-"""Probability of the token under the old policy, for surrogates that depend on probabilities."""
+OLD_PROB = 0.25
+"""Largest probability of the token under the old policy, for surrogates that depend on probabilities."""
 
 
 def kind_of(name: str, chosen: str = "") -> str:
@@ -100,7 +100,7 @@ def _surrogate(recipe: Recipe) -> tuple[Plot, ...]:
             plain = (sign * ratios, sign * ratios)
         else:
             plain = _on_one_token(GRPO, ratios, sign)
-        place = POINTS // 8 if sign < 0 else POINTS // 6
+        place = round(POINTS * (0.85 if sign < 0 else 0.52))
         slopes += [Line(ratios, slope, look, label, place), Line(ratios, plain[1], "grpo")]
         values += [Line(ratios, value, look, label, place), Line(ratios, plain[0], "grpo")]
     what = "completion" if "sequence" in recipe.level.__name__ else "token"
@@ -124,7 +124,7 @@ def _ratios(recipe: Recipe) -> tuple[float, float]:
 def _on_one_token(recipe: Recipe, ratios: Floats, sign: float) -> tuple[Floats, Floats]:
     """Return value and slope of the first of two completions of one token each, for each of N ratios."""
     shape = (ratios.size, 2, 1)
-    old = np.full(shape, np.log(OLD_PROB))
+    old = np.full(shape, np.log(min(OLD_PROB, 0.9 / ratios.max())))
     new = old.copy()
     new[:, 0, 0] += np.log(ratios)
     advantages = np.zeros(shape) + sign * np.array([[[1.0], [-1.0]]])

@@ -107,14 +107,19 @@ def differing(each: Nearest) -> list[str]:
     return [difference.part for difference in each.differences]
 
 
+CORE = {"level", "surrogate", "advantage", "corrections", "distill"}
+"""Parts without which a configuration is another algorithm, so that its keys would mislead."""
+
+
 def in_trainers(conversions: Everywhere) -> str:
     """Return the section of a recipe's page with each trainer's keys.
 
-    The trainers of `FIRST` come first. The others are folded: those that compute the recipe with their keys,
-    then a table with the parts for which the others differ.
+    The trainers of `FIRST` come first, unless a part of `CORE` differs. The others are folded: those that
+    compute the recipe with their keys, then a table with the parts for which the rest differs.
     """
-    shown = "\n\n".join(_block(name, conversions[name]) for name in FIRST)
-    others = {name: each for name, each in conversions.items() if name not in FIRST}
+    first = [name for name in FIRST if not CORE & set(differing(conversions[name]))]
+    shown = "\n\n".join(_block(name, conversions[name]) for name in first)
+    others = {name: each for name, each in conversions.items() if name not in first}
     exact = {name: each for name, each in others.items() if not each.differences}
     folded = []
     if exact:
@@ -122,13 +127,16 @@ def in_trainers(conversions: Everywhere) -> str:
         blocks = "\n\n".join(_block(name, each) for name, each in exact.items())
         folded.append(f"::::{{dropdown}} Keys for {names}\n{blocks}\n::::")
     if different := {name: each for name, each in others.items() if each.differences}:
-        count = _count(len(different))
+        count = _count(len(different), others=bool(shown or exact))
         folded.append(f"::::{{dropdown}} {count} that cannot express it\n{_table(different)}\n::::")
-    return "\n\n".join([shown, *folded])
+    return "\n\n".join([shown or NOWHERE, *folded])
 
 
-def _count(number: int) -> str:
-    return f"{number} other trainers" if number != 1 else "1 other trainer"
+NOWHERE = "TRL, verl and OpenRLHF cannot express this recipe."
+
+
+def _count(number: int, *, others: bool) -> str:
+    return f"{number} {'other ' * others}trainer{'s' * (number != 1)}"
 
 
 def _block(name: str, each: Nearest) -> str:
