@@ -134,12 +134,13 @@ def _drawn(place: _Place, line: Line) -> str:
 
 
 def _without_middles(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Drop points on the straight line between their neighbours."""
-    kept = points[:1]
-    for point, following in pairwise(points[1:]):
-        (x, y), (x1, y1), (x2, y2) = kept[-1], point, following
-        if abs((x1 - x) * (y2 - y) - (x2 - x) * (y1 - y)) > 0.05 * abs(x2 - x):
+    """Drop points where the line goes straight on: its slope is that after the last kept point."""
+    slopes = [(y1 - y) / (x1 - x) for (x, y), (x1, y1) in pairwise(points)]
+    kept, last = points[:1], slopes[0]
+    for point, slope in zip(points[1:-1], slopes[1:], strict=True):
+        if abs(slope - last) > 0.03:
             kept.append(point)
+            last = slope
     return [*kept, points[-1]]
 
 
@@ -147,14 +148,9 @@ def _label(place: _Place, line: Line) -> str:
     x, y = place.x(float(line.x[line.at])), place.y(float(line.y[line.at]))
     side = "end" if x > (LEFT + RIGHT) / 2 else "start"
     # good tokens' lines mostly rise and bad tokens' lines mostly fall, so this side of them is free
-    is_below = line.look == "bad" or y < TOP + 18
-    return _text(
-        x - 4 if side == "end" else x + 4,
-        y + 16 if is_below else y - 7,
-        line.label,
-        side,
-        f"label {line.look}",
-    )
+    is_below = y < TOP + 18 or (line.look == "bad" and y < BOTTOM - 18)
+    y = min(max(y + 16 if is_below else y - 7, TOP + 10), BOTTOM - 5)
+    return _text(x - 4 if side == "end" else x + 4, y, line.label, side, f"label {line.look}")
 
 
 def _text(x: float, y: float, text: str, side: str, look: str = "") -> str:

@@ -16,6 +16,7 @@ SIGNS = {"good": (1.0, "A = +1"), "bad": (-1.0, "A = −1")}
 CHOSEN = {
     "luspo": "completions",
     "opo": "lengths",
+    "otb": "tokens",
     "gpg": "dead_groups",
     "two_grpo": "group_size",
     "gopo": "rewards",
@@ -30,7 +31,7 @@ CHOSEN = {
 }
 """Kind of the picture of some recipes, where the default would not show what the recipe is about."""
 POINTS = 481
-OLD_PROB = 0.25
+OLD_PROB = 0.15
 """Largest probability of the token under the old policy, for surrogates that depend on probabilities."""
 
 
@@ -105,10 +106,11 @@ def _surrogate(recipe: Recipe) -> tuple[Plot, ...]:
         values += [Line(ratios, value, look, label, place), Line(ratios, plain[0], "grpo")]
     what = "completion" if "sequence" in recipe.level.__name__ else "token"
     axis = f"ratio of the {what}, πθ / πold"
-    return (
-        Plot("Slope: what moves the policy", axis, "∂s / ∂log πθ", tuple(slopes)),
-        Plot("Value: what the objective counts", axis, "s", tuple(values)),
-    )
+    slope_plot = Plot("Slope: what moves the policy", axis, "∂s / ∂log πθ", tuple(slopes))
+    # with a detached weight the value contains log πθ and has no meaning
+    if "log_probs" in recipe.surrogate.reads:
+        return (slope_plot,)
+    return slope_plot, Plot("Value: what the objective counts", axis, "s", tuple(values))
 
 
 def _ratios(recipe: Recipe) -> tuple[float, float]:
@@ -118,7 +120,8 @@ def _ratios(recipe: Recipe) -> tuple[float, float]:
     if 0.0 < width < 0.05:
         return 1.0 - 3.0 * width, 1.0 + 3.0 * width
     bound = max((value for name, value in settings.items() if name == "max_ratio"), default=0.0)
-    return 0.02, max(2.0, min(1.2 * bound, 6.2))
+    compares_probabilities = "rollout_log_probs" in recipe.surrogate.reads
+    return 0.02, 3.0 if compares_probabilities else max(2.0, min(1.2 * bound, 6.2))
 
 
 def _on_one_token(recipe: Recipe, ratios: Floats, sign: float) -> tuple[Floats, Floats]:
@@ -318,10 +321,11 @@ def _teacher(recipe: Recipe) -> tuple[Plot, ...]:
             teacher_log_probs=zeros + gaps,
             mask=zeros + 1.0,
         )
-        y = recipe.distill(record)[0, 0]
-        name = label.replace("A", "advantage of the reward")
-        lines.append(Line(gaps, y, look, name, 60))
+        lines.append(
+            Line(gaps, recipe.distill(record)[0, 0], look, f"reward's {label}", 40 if sign < 0 else 75)
+        )
         lines.append(Line(gaps, np.full(121, sign), "grpo"))
+    lines = _without_sign(lines)
     axis = "log πteacher − log πθ of the token (nats)"
     return (Plot("Advantage of a token", axis, "advantage", tuple(lines)),)
 
@@ -346,8 +350,17 @@ def _future(recipe: Recipe) -> tuple[Plot, ...]:
             Line(shifts, recipe.corrections[0](record)[:, 0, 0], look, label, 50 if sign > 0 else 20)
         )
     lines.append(Line(shifts, np.ones(101), "grpo"))
+    lines = _without_sign(lines)
     axis = "log πθ / πold of each of the 31 later tokens"
     return (Plot("Weight of a token in the loss", axis, "weight", tuple(lines)),)
+
+
+def _without_sign(lines: list[Line]) -> list[Line]:
+    """Replace the lines of good and bad tokens by one line without a label if they are equal."""
+    good, bad = (next(line for line in lines if line.look == look) for look in SIGNS)
+    if not np.array_equal(good.y, bad.y):
+        return lines
+    return [Line(good.x, good.y, "only"), *(line for line in lines if line.look == "grpo")]
 
 
 def _moments(recipe: Recipe) -> tuple[Plot, ...]:
@@ -375,9 +388,24 @@ def _along_turns(recipe: Recipe) -> tuple[Plot, ...]:
         advantages = np.broadcast_to(recipe.advantage(record), record.mask.shape)
         x = np.arange(1.0, 13.0)
         plain = np.broadcast_to(GRPO.advantage(record)[:, :, None], record.mask.shape)
-        lines.append(Line(x, advantages[0, index], look, label, 11))
+        lines.append(Line(x, advantages[0, index], look, label, 11, dots=True))
         lines.append(Line(x, plain[0, index], "grpo"))
     axis = "token; a step or turn has four tokens"
+    return (Plot("Advantage along two completions", axis, "advantage", tuple(lines), (0.0,)),)
+
+
+def _along_tokens(recipe: Recipe) -> tuple[Plot, ...]:
+    """Advantages of the tokens of two completions of a group. The other two end after 4 and 8 tokens."""
+    mask = (np.arange(12) < np.array([[12, 12, 4, 8]])[:, :, None]).astype(float)
+    record = SimpleNamespace(
+        rewards=np.array([[1.0, 0.0, 1.0, 0.0]]), mask=mask, score_norms=np.full(mask.shape, 0.5)
+    )
+    x = np.arange(1.0, 13.0)
+    ours, plain = recipe.advantage(record), GRPO.advantage(record)[:, :, None] * mask
+    lines = []
+    for look, index, label in (("good", 0, "right answer"), ("bad", 1, "wrong answer")):
+        lines += [Line(x, ours[0, index], look, label, 11, dots=True), Line(x, plain[0, index], "grpo")]
+    axis = "token; two other completions end at 4 and 8"
     return (Plot("Advantage along two completions", axis, "advantage", tuple(lines), (0.0,)),)
 
 
@@ -432,6 +460,7 @@ KINDS: dict[str, Callable[[Recipe], tuple[Plot, ...]]] = {
     "future": _future,
     "moments": _moments,
     "turns": _along_turns,
+    "tokens": _along_tokens,
     "criteria": _criteria,
 }
 """Kind of a picture -> its plots. Front matter chooses one with `picture:`."""

@@ -49,7 +49,7 @@ def title(dialect: Dialect) -> str:
     >>> title(DIALECTS["open_instruct"])
     'Open Instruct'
     """
-    return re.split(r" (?=[\da-f.]{6,}\b)", dialect.version)[0]
+    return re.split(r" (?=[\da-f.]{5,}\b)", dialect.version)[0]
 
 
 def nearest_of_all() -> dict[str, Everywhere]:
