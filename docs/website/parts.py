@@ -107,14 +107,3 @@ def own_parts(name: str) -> list[Part]:
     parent = definitions()[name].parent
     inherited = {part.text for part in parts_of(RECIPES[parent])} if parent else set()
     return [part for part in parts_of(RECIPES[name]) if part.text not in inherited]
-
-
-def own_kernels(name: str) -> set[str]:
-    """Return the names of the kernels that the parent lacks; all kernels if there is no parent.
-
-    >>> sorted(own_kernels("dr_grpo"))
-    ['fixed_length', 'group_centered']
-    """
-    parent = definitions()[name].parent
-    inherited = {part.kernel for part in parts_of(RECIPES[parent])} if parent else set()
-    return {part.kernel.__name__ for part in parts_of(RECIPES[name]) if part.kernel not in inherited}
