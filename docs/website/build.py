@@ -5,21 +5,20 @@ developer's browser would request are removed. No page of the result loads anyth
 """
 
 import argparse
-import hashlib
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from grpo_ref.web import build as web
 from website.access import repair
 from website.experiments import write_experiments
+from website.kept import code_hash
 from website.kernel_map import write_map
 from website.layer_list import with_layers
 from website.links import Links, has_course
 from website.moving_picture import moving_picture
 from website.notebooks import write_notebooks
-from website.proofs import all_proofs
+from website.progress import sphinx, stage
 from website.recipe_pages import write_recipes
 from website.reference import write_reference
 from website.see_also import of_site, with_neighbours
@@ -57,19 +56,14 @@ def write_sources() -> None:
     write("more/index.md", "# More" + contents(MORE, hidden=False))
     write_experiments(links)
     write_reference()
-    write_map()
-    nearest = nearest_of_all()
-    write_recipes(nearest, links)
-    write_trainers(code_hash("grpo_ref", "docs/website"), nearest)
     write_notebooks(links)
-    links.linked |= {proof.file.relative_to(ROOT).as_posix() for proof in all_proofs()}
-    links.save()
-
-
-def code_hash(*folders: str) -> str:
-    """Return the hash of all modules in some folders, for the cache of slow computations."""
-    modules = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()
+    with stage("the map of kernels"):
+        write_map()
+    nearest = nearest_of_all()
+    with stage("recipes"):
+        write_recipes(nearest, links)
+    with stage("trainers"):
+        write_trainers(code_hash("trainer_pages"), nearest)
 
 
 def make(site: Path) -> int:
@@ -77,13 +71,15 @@ def make(site: Path) -> int:
     shutil.rmtree(SOURCES, ignore_errors=True)
     shutil.rmtree(site, ignore_errors=True)
     write_sources()
-    options = ["-q", "-W", "--keep-going", "-E", "-d", str(site.with_name("site-doctrees")), "-c", str(HERE)]
-    done = subprocess.run([sys.executable, "-m", "sphinx", *options, str(SOURCES), str(site)])
+    options = ["-W", "--keep-going", "-E", "-j", "auto", "-d", str(site.with_name("site-doctrees"))]
+    with stage("HTML"):
+        status = sphinx(*options, "-c", str(HERE), str(SOURCES), str(site))
     prune(site)
     repair(site)
     if has_course():
-        web.write(site / "course", of_site())
-    return done.returncode
+        with stage("the course in the browser"):
+            web.write(site / "course", of_site())
+    return status
 
 
 def prune(site: Path) -> None:

@@ -6,10 +6,12 @@ in the configurations of the traps and of the recorded cases.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from functools import cache
 from typing import Any, NamedTuple
 
 from conformance.replay import RECORDINGS, read
 from grpo_ref.explain.dialect import Dialect, flat
+from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.recipes import Recipe, Slot
 
 Config = dict[str, Any]
@@ -60,8 +62,8 @@ def effects_of_choices(dialect: Dialect, key: str) -> list[Effect]:
     """
     default = dialect.keys.defaults[key]
     others = [value for value in values_of(dialect, key) if value != default]
-    effects = (_effects(dialect, key, (default, value)) for value in others)
-    return [effect for each in effects for effect in each[:1]]
+    first = (next(_effects(dialect, key, (default, value)), None) for value in others)
+    return [effect for effect in first if effect is not None]
 
 
 def effects_of_number(dialect: Dialect, key: str) -> list[Effect]:
@@ -91,25 +93,32 @@ def values_of(dialect: Dialect, key: str) -> tuple[Any, ...]:
     )
 
 
-def _effects(dialect: Dialect, key: str, values: tuple[Any, Any]) -> list[Effect]:
-    """Return the effect of the second value, for every configuration in which it differs from the first."""
-    effects = []
-    for context in contexts(dialect):
+def _effects(dialect: Dialect, key: str, values: tuple[Any, Any]) -> Iterator[Effect]:
+    """Yield the effect of the second value, for every configuration in which it differs from the first."""
+    for context in contexts(dialect.name):
         beside = {name: value for name, value in context.items() if dialect.key(name) != key}
-        changed = _changes(dialect, *({**beside, key: value} for value in values))
-        effects += [Effect(values[1], beside, changed)] * bool(changed)
-    return effects
+        if changed := _changes(dialect, *({**beside, key: value} for value in values)):
+            yield Effect(values[1], beside, changed)
 
 
-def contexts(dialect: Dialect) -> list[Config]:
-    """Return configurations in which a key may matter: the shortest first, unrealistic ones last."""
+@cache
+def contexts(name: str) -> tuple[Config, ...]:
+    """Return configurations in which a key may matter: the shortest first, unrealistic ones last.
+
+    Args:
+      name: name of the trainer's dialect.
+    """
+    dialect = DIALECTS[name]
     choices = [{key: value} for key in dialect.keys.defaults for value in values_of(dialect, key)]
     numbers = [key for key in dialect.keys.defaults if key not in dialect.keys.choices]
     unset = [{key: None} for key in numbers if isinstance(dialect.keys.defaults[key], float)]
     made_up = [{key: NUMBERS[-1]} for key in numbers if dialect.keys.defaults[key] is None]
     of_traps = [config for trap in dialect.traps for config in (trap.example, trap.near)]
     cases = [case["config"] for case in recorded(dialect)]
-    return sorted([{}, *choices, *unset, *map(flat, (*of_traps, *cases))], key=len) + made_up
+    configs = sorted([{}, *choices, *unset, *map(flat, (*of_traps, *cases))], key=len) + made_up
+    # Many recorded cases share a configuration. A key that the trainer lacks would stop it in any case.
+    different = {repr(sorted(each.items())): each for each in configs if not dialect.unknown(each)}
+    return tuple(different.values())
 
 
 def recorded(dialect: Dialect) -> list[dict[str, Any]]:

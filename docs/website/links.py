@@ -26,8 +26,6 @@ ID = re.compile(rf"(?<!\[)`({'|'.join(map(re.escape, OURS.ids))})`")
 """An exercise's id in backticks that is not the text of a link."""
 COURSE = "course/index.html"
 """Page of the site in which the exercises are solved."""
-LINKED = "linked.txt"
-"""File among the sources that lists the files and folders that need a page of source."""
 
 
 def has_course() -> bool:
@@ -60,14 +58,7 @@ def in_markdown(page: str, address: str) -> str:
 
 
 class Links:
-    """Rewrites the links of pages, and records which files and folders they lead to.
-
-    Attributes:
-      linked: files and folders that need a page of source.
-    """
-
-    def __init__(self) -> None:
-        self.linked: set[str] = set()
+    """Rewrites the links of pages."""
 
     def rewritten(self, text: str, *, path: str, page: str) -> str:
         """Return the text of a page with its links rewritten.
@@ -104,13 +95,8 @@ class Links:
             return in_markdown(page, to_exercise(EXERCISES[place]))
         if place.endswith(".png"):
             return seen_from(page, _copied(place))
-        self.linked.add(place)
         folder = (ROOT / place).is_dir()
         return "source:" + seen_from(page, f"source/{place}{'/index' if folder else ''}.html")
-
-    def save(self) -> None:
-        """Write the list of files and folders that need a page of source."""
-        (SOURCES / LINKED).write_text("\n".join(sorted(self.linked)), encoding="utf-8")
 
 
 def _copied(place: str) -> str:

@@ -1,12 +1,16 @@
-"""Pages of source: one for each file, with an anchor for each line, and a list for each folder."""
+"""Pages of source: one for each file that a page links to, with an anchor for each line, and a list for each
+folder of these files.
+"""
 
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 from html import escape
 from os.path import relpath
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -14,39 +18,35 @@ from pygments.lexers import guess_lexer_for_filename
 from pygments.lexers.special import TextLexer
 from pygments.util import ClassNotFound
 
-from website.links import LINKED
-from website.tree import PAGES, ROOT, SOURCES
+from website.tree import PAGES, ROOT
 
 FORMAT = HtmlFormatter(linespans="L", wrapcode=True)
-ANSWERS = "grpo_ref/course/exercises/"
+LINK = re.compile(r'href="(?:\.\./)*source/([^"#]+)\.html')
 Page = tuple[str, dict[str, str], str]
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Add the pages after all other pages."""
-    app.connect("html-collect-pages", lambda app: _pages())
-    return {"parallel_read_safe": True}
+    app.connect("html-collect-pages", lambda app: _pages(Path(app.outdir)))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def _pages() -> Iterator[Page]:
-    files = shown_files()
-    linked = {Path(place) for place in _linked() if (ROOT / place).is_dir()}
-    folders = linked.union(*(_above(path) for path in (*map(Path, files), *linked)))
+def _pages(site: Path) -> Iterator[Page]:
+    linked = linked_places(site)
+    files = {place for place in linked if (ROOT / place).is_file()}
+    folders = {Path(place).parent for place in linked - files}
+    folders = folders.union(*(_above(path) for path in (*map(Path, files), *folders)))
     for file in sorted(files):
         yield f"source/{file}", {"title": file, "body": _file(Path(file))}, "page.html"
     for folder in sorted(folders):
         yield f"source/{folder}/index", {"title": f"{folder}/", "body": _listing(folder, files)}, "page.html"
 
 
-def shown_files() -> set[str]:
-    """Return the files that have a page: linked files, and the package without the answers to exercises."""
-    places = (path.relative_to(ROOT).as_posix() for path in (ROOT / "grpo_ref").rglob("*.py"))
-    modules = {place for place in places if not place.startswith(ANSWERS)}
-    return modules | {place for place in _linked() if (ROOT / place).is_file()}
-
-
-def _linked() -> list[str]:
-    return (SOURCES / LINKED).read_text(encoding="utf-8").split()
+def linked_places(site: Path) -> set[str]:
+    """Return what the pages of a site link to: paths of files, and `folder/index` for a folder."""
+    return {
+        unquote(place) for page in site.rglob("*.html") for place in LINK.findall(page.read_text("utf-8"))
+    }
 
 
 def _head(path: Path, seen_from: Path) -> str:

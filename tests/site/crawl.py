@@ -76,6 +76,6 @@ def _leads_nowhere(file: Path, target: str, pages: dict[Path, Page]) -> bool:
     if not found.is_file():
         return True
     anchor = unquote(parts.fragment)
-    if found.parts[-2:] == ("course", "index.html"):
+    if (found.parent / "course.json").is_file() and found.name == "index.html":
         return bool(anchor) and anchor not in EXERCISES
     return bool(anchor) and found in pages and anchor not in pages[found].anchors
