@@ -77,5 +77,5 @@ def _leads_nowhere(file: Path, target: str, pages: dict[Path, Page]) -> bool:
         return True
     anchor = unquote(parts.fragment)
     if (found.parent / "course.json").is_file() and found.name == "index.html":
-        return bool(anchor) and anchor not in EXERCISES
+        return bool(anchor) and anchor not in {*EXERCISES, *pages[found].anchors}
     return bool(anchor) and found in pages and anchor not in pages[found].anchors
