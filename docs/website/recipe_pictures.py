@@ -1,19 +1,23 @@
 """The picture of a recipe: its difference from GRPO, as one or two small plots."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.recipes import CATALOG, GRPO, Recipe
+from grpo_ref.recipes import CATALOG, GRPO, Recipe, slot
+from grpo_ref.surrogates import clip_cov
 from grpo_ref.types import Batch
 from website.line_plot import Line, Plot, drawn, thumbnail
 from website.parts import definitions
 
 SIGNS = {"good": (1.0, "A = +1"), "bad": (-1.0, "A = −1")}
 CHOSEN = {
+    "clip_cov": "chosen",
+    "kl_cov": "chosen",
     "luspo": "completions",
     "opo": "lengths",
     "otb": "tokens",
@@ -111,6 +115,12 @@ def _surrogate(recipe: Recipe) -> tuple[Plot, ...]:
     if "log_probs" in recipe.surrogate.reads:
         return (slope_plot,)
     return slope_plot, Plot("Value: what the objective counts", axis, "s", tuple(values))
+
+
+def _chosen(recipe: Recipe) -> tuple[Plot, ...]:
+    """Slope of a token that Clip-Cov or KL-Cov has chosen. Here they choose every token that they can."""
+    bounds = {"cov_low": -np.inf, "cov_high": np.inf} if recipe.surrogate.kernel is clip_cov else {}
+    return _surrogate(replace(recipe, surrogate=slot(recipe.surrogate.kernel, share=1.0, **bounds)))
 
 
 def _ratios(recipe: Recipe) -> tuple[float, float]:
@@ -447,6 +457,7 @@ def _criteria(recipe: Recipe) -> tuple[Plot, ...]:
 
 KINDS: dict[str, Callable[[Recipe], tuple[Plot, ...]]] = {
     "surrogate": _surrogate,
+    "chosen": _chosen,
     "weights": _weights,
     "completions": _completions,
     "lengths": _lengths,
