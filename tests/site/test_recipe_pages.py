@@ -25,7 +25,8 @@ SECTIONS = (
     *("## In NumPy", "## In a trainer", "<!-- keys -->", "<!-- parts -->", "## Go on"),
 )
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
+LINK = re.compile(r"\]\(([^)\s#]+)(?:#([^)\s]*))?\)")
+CLAIMS = "../experiments/README.md"
 
 
 def test_every_file_is_the_page_of_a_recipe():
@@ -60,9 +61,11 @@ def test_page_has_the_sections_in_their_order(name):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_links_to_files_lead_somewhere(name):
-    targets = [target for target in LINK.findall(written(name).text) if ":" not in target]
+    links = [(target, anchor) for target, anchor in LINK.findall(written(name).text) if ":" not in target]
     pages = {f"{each}.md" for each in CATALOG}
-    assert [each for each in targets if each not in pages and not (FOLDER / each).exists()] == []
+    assert [each for each, _ in links if each not in pages and not (FOLDER / each).exists()] == []
+    claims = re.findall(r"^## (\w+)$", (FOLDER / CLAIMS).read_text(encoding="utf-8"), re.MULTILINE)
+    assert {anchor for target, anchor in links if target == CLAIMS} <= {*claims, ""}
 
 
 # ---- code ----------------------------------------------------------------------------------------
