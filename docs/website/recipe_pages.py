@@ -5,12 +5,10 @@ A page in docs/recipe has front matter and these marks, which are replaced: `<!-
 """
 
 import json
-from pathlib import Path
 from typing import NamedTuple
 
 from grpo_ref.recipes import CATALOG, RECIPES, TEXTBOOK_FORMS, Recipe
 from grpo_ref.recipes.titles import title_of
-from website.docstrings import cited
 from website.links import Links
 from website.parts import Part, definitions, own_parts, parts_of
 from website.places import to_kernel, to_line
@@ -49,10 +47,9 @@ class Written(NamedTuple):
     text: str
 
 
-def written(name: str) -> Written | None:
-    """Return the hand-written page of a recipe; None if there is none."""
-    path = FOLDER / f"{name}.md"
-    return split(path.read_text(encoding="utf-8")) if path.is_file() else None
+def written(name: str) -> Written:
+    """Return the hand-written page of a recipe."""
+    return split((FOLDER / f"{name}.md").read_text(encoding="utf-8"))
 
 
 def split(page: str) -> Written:
@@ -84,7 +81,7 @@ def write_recipes(nearest: dict[str, Everywhere], links: Links) -> None:
 
 def _page(name: str, nearest: Everywhere, links: Links) -> str:
     page = f"recipe/{name}"
-    head, text = written(name) or _plain(name)
+    head, text = written(name)
     generated = {
         "picture": _raw(picture(name, title_of(name), head.get("picture", ""))),
         "keys": f"{KEYS}\n\n{in_trainers(nearest)}",
@@ -92,9 +89,6 @@ def _page(name: str, nearest: Everywhere, links: Links) -> str:
         "next": see_also(page),
     }
     text = links.rewritten(text, path=f"{RECIPE_PAGES}/{name}.md", page=page)
-    for mark in generated:
-        if f"<!-- {mark} -->" not in text:
-            text += f"\n{'## See also' if mark == 'next' else ''}\n\n<!-- {mark} -->\n"
     for mark, part in generated.items():
         text = text.replace(f"<!-- {mark} -->", part)
     first, _, rest = text.lstrip().partition("\n")
@@ -112,24 +106,6 @@ def described(description: str) -> str:
 
 def _raw(html: str) -> str:
     return f"```{{raw}} html\n{html}\n```"
-
-
-def _plain(name: str) -> Written:
-    """Return a page made from the code, for a recipe without a hand-written page."""
-    title = title_of(name)
-    sections = (
-        f"# {title}",
-        f"{cited(RECIPES[name].source)}.",
-        "<!-- picture -->",
-        "## In a trainer",
-        "<!-- keys -->",
-    )
-    text = "\n\n".join(sections) + "\n"
-    head = {
-        "title": f"{title}: what it changes, its formulas, and each trainer's keys",
-        "description": f"{title}: its parts and formulas, what it changes, and the keys of trainers.",
-    }
-    return Written(head, text)
 
 
 KEYS = (
@@ -209,20 +185,9 @@ LAST = "[Textbook forms](textbook_forms.md), which no paper or trainer computes,
 
 
 def _card(name: str) -> str:
-    page = written(name)
-    head = page.head if page else {}
-    summary = head.get("summary") or _changed(name)
+    head = written(name).head
     head_line = f":::{{grid-item-card}} {title_of(name)}\n:link: {name}\n:link-type: doc"
-    return f"{head_line}\n\n{_raw(small_picture(name, head.get('picture', '')))}\n\n{summary}\n:::"
-
-
-def _changed(name: str) -> str:
-    """Return a sentence on the parts that differ from those of the parent."""
-    parent = definitions()[name].parent
-    changes = RECIPES[name].differences(RECIPES[parent]) if parent else {}
-    return (
-        f"Changes {title_of(parent)}: {', '.join(changes)}." if parent else "Not derived from another recipe."
-    )
+    return f"{head_line}\n\n{_raw(small_picture(name, head.get('picture', '')))}\n\n{head['summary']}\n:::"
 
 
 # ---- the textbook forms --------------------------------------------------------------------------
@@ -257,8 +222,3 @@ def _textbook_form(name: str) -> str:
 
 def _texts(recipe: Recipe) -> dict[str, str]:
     return recipe.parts() | {"kl_coef": str(recipe.kl_coef)}
-
-
-def recipe_files() -> list[Path]:
-    """Return the hand-written pages."""
-    return sorted(FOLDER.glob("*.md"))
