@@ -1,7 +1,7 @@
 """The pages of the recipes: docs/recipe/NAME.md with generated parts, the gallery, and the textbook forms.
 
 A page in docs/recipe has front matter and these marks, which are replaced: `<!-- picture -->`,
-`<!-- keys -->`, `<!-- parts -->` and `<!-- next -->`.
+`<!-- keys -->` and `<!-- parts -->`. It ends with a list of links, which the related pages continue.
 """
 
 import json
@@ -86,14 +86,13 @@ def _page(name: str, nearest: Everywhere, links: Links) -> str:
         "picture": _raw(picture(name, title_of(name), head.get("picture", ""))),
         "keys": f"{KEYS}\n\n{in_trainers(nearest)}",
         "parts": _parts(name, page),
-        "next": see_also(page),
     }
-    text = links.rewritten(text, path=f"{RECIPE_PAGES}/{name}.md", page=page)
+    text = links.rewritten(text, path=f"{RECIPE_PAGES}/{name}.md", page=page).rstrip()
     for mark, part in generated.items():
         text = text.replace(f"<!-- {mark} -->", part)
     first, _, rest = text.lstrip().partition("\n")
     title = f"```{{title}} {head['title']}\n```"
-    return f"{described(head['description'])}\n\n{first}\n\n{title}\n{rest}\n"
+    return f"{described(head['description'])}\n\n{first}\n\n{title}\n{rest}\n{see_also(page)}\n"
 
 
 def described(description: str) -> str:

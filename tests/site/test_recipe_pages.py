@@ -21,7 +21,7 @@ from grpo_ref.rewards import soft_overlong
 
 SECTIONS = (
     *("## The loss", "## What changes from GRPO", "<!-- picture -->", "## When to use it, and what it costs"),
-    *("## In NumPy", "## In a trainer", "<!-- keys -->", "<!-- parts -->", "## Go on", "<!-- next -->"),
+    *("## In NumPy", "## In a trainer", "<!-- keys -->", "<!-- parts -->", "## Go on"),
 )
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#([^)\s]*))?\)")
