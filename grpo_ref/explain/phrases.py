@@ -147,7 +147,7 @@ PHRASES: Mapping[str, Phrase] = {
     "early_stop": "no update above a mean ratio of {max_ratio}",
     # rewards and filters
     "soft_overlong": "a soft overlong penalty over the last {buffer} of the budget{budget}, weight {weight}",
-    "mixed_groups": "groups without contrast dropped or drawn anew (dynamic sampling)",
+    "mixed_groups": "groups with equal rewards dropped or sampled again (dynamic sampling)",
     "pass_rate_between": "only groups with a pass rate between {low} and {high}",
     "ended_completions": "truncated completions masked out",
     "first_of_equals": "equal completions counted once",
@@ -186,7 +186,7 @@ def paragraph(
 
     >>> from grpo_ref import DAPO
     >>> print(paragraph(DAPO, group_size=16))
-    PPO-clip 0.2/0.28 per token; advantages standardised within groups of 16 (ddof 1, ε 0.0001); mean over all tokens; no KL penalty; a soft overlong penalty over the last 0.2 of the budget, weight 0.5; groups without contrast dropped or drawn anew (dynamic sampling).
+    PPO-clip 0.2/0.28 per token; advantages standardised within groups of 16 (ddof 1, ε 0.0001); mean over all tokens; no KL penalty; a soft overlong penalty over the last 0.2 of the budget, weight 0.5; groups with equal rewards dropped or sampled again (dynamic sampling).
     """
     said = sentences(
         recipe,
