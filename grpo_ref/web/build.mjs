@@ -13,6 +13,8 @@ const PAGES = {
 const SYMPTOMS = "symptoms.html"; // other pages link to its sections
 const COMPUTING = ["play", "surrogates", "explain", "diagnose"];
 const PROGRAMS = ["course", "judge", "student", "program", ...COMPUTING, "worker", "offline"];
+const LANGUAGE = `<select id="language" aria-label="Language of the statements">
+  <option value="en" lang="en">English</option><option value="zh" lang="zh-CN">中文</option></select>`;
 const folder = process.argv[2];
 
 /** The links to all pages, for one of them. */
@@ -20,7 +22,8 @@ function links(current) {
   const each = Object.entries(PAGES).map(
     ([page, name]) => `<a href="${page}"${page === current ? ' aria-current="page"' : ""}>${name}</a>`,
   );
-  return `<header><nav class="pages" aria-label="Pages"><!-- home -->${each.join(" ")}</nav></header>`;
+  const nav = `<nav class="pages" aria-label="Pages"><!-- home -->${each.join(" ")}</nav>`;
+  return `<header>${nav}${current === "index.html" ? LANGUAGE : ""}</header>`;
 }
 
 mkdirSync(folder, { recursive: true });

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
-from grpo_ref.course.exercises import PROBLEMS, hints_of
+from grpo_ref.course.exercises import PROBLEMS, hints_of, translated
 from grpo_ref.course.grading import wasm
 from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.layout import file_of, model_answer
+from grpo_ref.course.rendering.statement import worth
 from grpo_ref.course.starters import starter_of
 from grpo_ref.files import replace_file
 from grpo_ref.web.plotting import plots_zip
@@ -27,6 +28,8 @@ KINDS = frozenset((".py", ".pyi", ".json", ".csv", ".toml", ".md"))
 """Suffixes of the package's files that are imported or read in a page."""
 UNREAD = ("recorded", "left")
 """Beginnings of the names of data files that no page reads: recorded numbers, lists for authors."""
+TRANSLATED = ".zh.md"
+"""End of the names of translations; `course.zh.json` contains them."""
 BESIDE = ("lazy_loader", "yaml", "array_api_compat", "array_api_compat.common")
 """Packages that grpo_ref needs in a page; NumPy is in the interpreter's library."""
 SYMPTOMS, GRADING = b"<!-- symptoms -->", b"<!-- grading -->"
@@ -35,9 +38,9 @@ HOME, ROOT = b"<!-- home -->", b"@SITE@"
 """Placeholders in the pages for the link to the site, and for the address of its folder."""
 VERSION = b"@VERSION@"
 """Placeholder in the service worker for a checksum of all files: a new version replaces an old one."""
-LATER = ("course.json", "plots.zip")
-"""Files that are not counted in the size that the page states: the list itself, and a file that few programs
-need.
+LATER = ("course.json", "course.zh.json", "plots.zip")
+"""Files that are not counted in the size that the page states: the list itself, its translation, and a file
+that few programs need.
 """
 PACK = 6
 """Compression level. A higher level takes minutes and saves little."""
@@ -93,6 +96,7 @@ def write(folder: Path, site: Site = NO_SITE) -> None:
     _write(folder / "plots.zip", plots_zip())
     loaded = sum(path.stat().st_size for path in folder.iterdir() if path.name not in LATER)
     _write(folder / "course.json", _json({"chapters": chapters(site), "megabytes": round(loaded / 1e6)}))
+    _write(folder / "course.zh.json", _json(translations("zh", site)))
     offline = folder / "offline.js"
     _write(offline, offline.read_bytes().replace(VERSION, _checksum(folder)))
 
@@ -131,10 +135,31 @@ def _exercise(name: str, groups: Sequence[Group]) -> dict[str, Any]:
     }
 
 
+def translations(language: str, site: Site = NO_SITE) -> dict[str, dict[str, Any]]:
+    """Return title, statement and hints of every exercise that is translated into a language, by id.
+
+    Args:
+      language: the language, as "zh".
+      site: as in `write`.
+    """
+    problems = [translated(problem, language) for problem in PROBLEMS.values()]
+    return {
+        each.id: {
+            "title": each.title,
+            "about": worth(each),
+            "statement": statement_html(each, site.exercises.get(each.id, ())),
+            "hints": list(each.hints),
+        }
+        for each in problems
+        if each.language == language
+    }
+
+
 def package_files() -> Iterator[tuple[str, str]]:
     """Yield path and text of every file that a page imports or reads, as in an installed package."""
     for path in sorted(PACKAGE.rglob("*")):
         is_unread = path.suffix == ".json" and (HERE in path.parents or path.name.startswith(UNREAD))
+        is_unread = is_unread or path.name.endswith(TRANSLATED)
         if path.suffix in KINDS and path.is_file() and not is_unread:
             yield path.relative_to(PACKAGE.parent).as_posix(), path.read_text(encoding="utf-8")
     for name in BESIDE:

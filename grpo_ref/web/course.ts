@@ -3,6 +3,7 @@ import { Editor } from "./editor";
 import { element, place } from "./elements";
 import { Engine, type Report } from "./engine";
 import * as exchange from "./exchange";
+import { choose, preferred, TAGS, translations, type Translations } from "./language";
 import { output, results } from "./results";
 import { isolated } from "./served";
 import * as work from "./work";
@@ -45,6 +46,8 @@ class Page {
   private engine: Engine | undefined;
   private isFilling = false;
   private opened: Exercise[] = []; // not graded yet
+  private language = "en";
+  private translations: Translations = {};
 
   constructor(
     private readonly chapters: Chapter[],
@@ -70,7 +73,29 @@ class Page {
       return false; // the address names the exercise
     };
     addEventListener("hashchange", () => this.show());
+    const languages = place<HTMLSelectElement>("language");
+    languages.onchange = () => {
+      choose(languages.value);
+      void this.speak(languages.value);
+    };
     this.show();
+    void this.speak(preferred());
+  }
+
+  /** Show the statements in a language. */
+  private async speak(language: string): Promise<void> {
+    if (language === this.language) return;
+    this.translations = await translations(language);
+    this.language = place<HTMLSelectElement>("language").value = language;
+    for (const exercise of this.exercises.values()) this.mark(exercise);
+    this.show();
+  }
+
+  /** Return an exercise as it is shown: its title, statement and hints, and their language. */
+  private shown(exercise: Exercise): Exercise & { about: string; lang: string } {
+    const about = `${exercise.difficulty}, ${counted(exercise.points, "point")}`;
+    const translation = this.translations[exercise.id];
+    return { ...exercise, about, ...translation, lang: TAGS[translation ? this.language : "en"] };
   }
 
   async start(): Promise<void> {
@@ -112,7 +137,10 @@ class Page {
     const state = done?.passed ? "passed" : done && done.text !== begun(exercise) ? "begun" : "new";
     const link = this.links.get(exercise.id);
     if (link === undefined) return;
-    link.textContent = exercise.title;
+    const { title, lang } = this.shown(exercise);
+    const name = element("span", title);
+    name.lang = lang;
+    link.replaceChildren(name);
     link.className = state;
     const reached = element("span", state === "new" ? `${exercise.points}` : state, "reached");
     if (state === "new") reached.setAttribute("aria-label", counted(exercise.points, "point"));
@@ -127,10 +155,12 @@ class Page {
       if (id === exercise.id) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
-    document.title = `${exercise.title} - grpo_ref`;
-    place("title").textContent = exercise.title;
-    place("about").textContent = `${exercise.difficulty}, ${counted(exercise.points, "point")}`;
-    place("statement").innerHTML = exercise.statement; // of `statements.py`
+    const { title, about, statement, lang } = this.shown(exercise);
+    document.title = `${title} - grpo_ref`;
+    place("title").textContent = title;
+    place("about").textContent = about;
+    place("statement").innerHTML = statement; // of `statements.py`
+    for (const id of ["title", "about", "statement", "hints"]) place(id).lang = lang;
     place("results").replaceChildren();
     this.tellHints(work.read(exercise.id)?.hints ?? 0);
     place("solution").replaceChildren();
@@ -225,7 +255,7 @@ class Page {
     const at = all.indexOf(this.exercise);
     const next = [...all.slice(at), ...all.slice(0, at)].find(({ id }) => !work.read(id)?.passed);
     if (next === undefined) return place("next").replaceChildren("You have solved all exercises.");
-    const link = linked(`Next: ${next.title}`, `#${next.id}`);
+    const link = linked(`Next: ${this.shown(next).title}`, `#${next.id}`);
     link.onclick = () => place("title").focus(); // the statement is read first
     place("next").replaceChildren(link);
   }
@@ -256,7 +286,7 @@ class Page {
   }
 
   private tellHints(shown: number): void {
-    const { hints } = this.exercise;
+    const { hints } = this.shown(this.exercise);
     place("hints").replaceChildren(...hints.slice(0, shown).map((text) => element("li", text)));
     const isLast = shown >= hints.length;
     place("hint").textContent = isLast ? "No more hints" : `Hint ${shown + 1} of ${hints.length}`;

@@ -18,12 +18,12 @@ SYNTAX = ("heading", "list", "backticks", "table", "emphasis")
 """Markdown that a statement uses, beside plain and indented text. All other marks have no meaning."""
 INDENTED = re.compile(r"(?<=\n\n)((?: {4}.*\n)+)")
 """A formula, or code; also in a list, where Markdown would read it as prose."""
-CHECK = "\nCheck me:"
-"""Beginning of the last line, which names the command that grades a file."""
 CALL = ">>> "
 """Beginning of an example."""
-PICTURE = re.compile(r"<p>The picture is in \w+\.svg\.</p>")
+PICTURE = re.compile(r"<p>(?:The picture is in |图见 )\w+\.svg[.。]</p>")
 """The line that a picture replaces."""
+NO_BREAK = 1_000_000
+"""Width of a statement's lines. A line break between two Chinese characters would be shown as a space."""
 GRADING = Path(__file__).parents[1] / "course" / "exercises" / RULES
 
 
@@ -55,8 +55,9 @@ def statement_html(problem: Problem, groups: Sequence[Group] = ()) -> str:
       groups: links to pages about the same, for the section "See also". By default the section names the
         commands that show these pages.
     """
-    text = statement(problem, points_on=not groups).split("\n\n", 2)[2].rpartition(CHECK)[0]
-    html = PICTURE.sub(lambda _: _picture(problem), _html(text))
+    text = statement(problem, NO_BREAK, points_on=not groups)
+    html = _html("\n\n".join(text.split("\n\n")[2:-1]))
+    html = PICTURE.sub(lambda _: _picture(problem), html)
     before, end, after = html.rpartition("</ul>")
     return f"{before}{''.join(map(str, groups))}{end}{after}"
 

@@ -14,7 +14,8 @@ class Phrases(NamedTuple):
       write: sentence below the first heading; {signature} is the function with its arguments.
       tolerance: sentence on an unusual tolerance.
       picture: sentence that names the file of the picture.
-      worth: line below the title; {rules} is the page on grading.
+      worth: line below the title; {s} is the ending of a plural.
+      graded: rest of this line; {rules} is the page on grading.
       difficulty: name of each difficulty.
       see_also: heading of the last section.
       source: {source} is the paper or trainer.
@@ -32,6 +33,7 @@ class Phrases(NamedTuple):
     tolerance: str
     picture: str
     worth: str
+    graded: str
     difficulty: Mapping[str, str]
     see_also: str
     source: str
@@ -49,7 +51,8 @@ ENGLISH = Phrases(
     write="Write `{signature}`.",
     tolerance="The tolerance of this exercise is {tolerance}.",
     picture="The picture is in {file}.",
-    worth="{difficulty}, {points} point{s}. {rules} says how answers are graded.",
+    worth="{difficulty}, {points} point{s}",
+    graded=". {rules} says how answers are graded.",
     difficulty=MappingProxyType({"easy": "Easy", "medium": "Medium", "hard": "Hard"}),
     see_also="See also",
     source="Source: {source}.",
@@ -66,7 +69,8 @@ CHINESE = Phrases(
     write="编写 `{signature}`。",
     tolerance="本题的容差是 {tolerance}。",
     picture="图见 {file}。",
-    worth="{difficulty}，{points} 分。评分规则见 {rules}。",
+    worth="{difficulty}，{points} 分",
+    graded="。评分规则见 {rules}。",
     difficulty=MappingProxyType({"easy": "容易", "medium": "中等", "hard": "困难"}),
     see_also="另见",
     source="出处：{source}。",

@@ -27,15 +27,26 @@ def statement(problem: Problem, width: int = WIDTH, *, points_on: bool = True) -
     text = text.replace("{inputs}", problem.domain.inputs if problem.domain is not None else "")
     picture = file_of(problem.id).with_suffix(".svg").name
     text = text.replace("{picture}", phrases.picture.format(file=picture))
-    difficulty, points = phrases.difficulty[problem.difficulty], problem.points
     parts = [
         problem.title,
-        phrases.worth.format(difficulty=difficulty, points=points, s="s" * (points > 1), rules=RULES),
+        f"{worth(problem)}{phrases.graded.format(rules=RULES)}",
         wrapped(text, width),
         f"## {phrases.see_also}\n\n{wrapped(_see_also(problem, phrases, points_on=points_on), width)}",
         phrases.check.format(name=problem.id),
     ]
     return "\n\n".join(parts)
+
+
+def worth(problem: Problem) -> str:
+    """Return difficulty and points of an exercise, in its language.
+
+    >>> from grpo_ref.course.exercises import PROBLEMS, translated
+    >>> print(worth(PROBLEMS["ratios/sapo"]), worth(translated(PROBLEMS["ratios/sapo"], "zh")))
+    Medium, 2 points 中等，2 分
+    """
+    phrases, plural = PHRASES[problem.language], "s" * (problem.points > 1)
+    difficulty = phrases.difficulty[problem.difficulty]
+    return phrases.worth.format(difficulty=difficulty, points=problem.points, s=plural)
 
 
 def starter(problem: Problem, model_answer: str) -> str:
