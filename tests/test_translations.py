@@ -1,10 +1,11 @@
 """docs/translations.py: every Chinese translation is there, up to date, and has the code of the English."""
 
 import re
+from collections import Counter
 
 import pytest
 import translations
-from translations import EXERCISES, checksum, english_of, expected, faults, main, present, update
+from translations import EXERCISES, ROOT, checksum, english_of, expected, faults, main, present, update
 
 from grpo_ref.course.contents import OURS
 from grpo_ref.course.exercises import PROBLEMS, hints_of, translated
@@ -161,3 +162,13 @@ def test_an_exercise_without_a_translation_stays_in_english():
     problem = PROBLEMS["network/grpo_step"]
     assert translated(problem, "zh") is problem
     assert hints_of(problem.id, "zh") == problem.hints
+
+
+def test_the_readme_has_the_code_and_links_of_the_english_one():
+    english, chinese = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.zh.md"))
+    for pattern in (r"```.*?```", r"!?\]\((?!README)[^)]+\)"):
+        assert Counter(re.findall(pattern, english, re.DOTALL)) == Counter(
+            re.findall(pattern, chinese, re.DOTALL)
+        )
+    assert "](README.zh.md)" in english
+    assert "](README.md)" in chinese

@@ -27,6 +27,16 @@ NO_BREAK = 1_000_000
 GRADING = Path(__file__).parents[1] / "course" / "exercises" / RULES
 
 
+CHINESE = {
+    "Derivation": "推导",
+    "Recipes": "配方",
+    "Tested claims": "检验过的论断",
+    "Notebooks": "notebook",
+    "Symptoms": "症状",
+}
+"""Heading of a group of links -> its translation."""
+
+
 class Link(NamedTuple):
     """A link to a page of the site: its title, and its address seen from the course."""
 
@@ -58,6 +68,8 @@ def statement_html(problem: Problem, groups: Sequence[Group] = ()) -> str:
     text = statement(problem, NO_BREAK, points_on=not groups)
     html = _html("\n\n".join(text.split("\n\n")[2:-1]))
     html = PICTURE.sub(lambda _: _picture(problem), html)
+    if problem.language == "zh":
+        groups = [Group(CHINESE[title], links) for title, links in groups]
     before, end, after = html.rpartition("</ul>")
     return f"{before}{''.join(map(str, groups))}{end}{after}"
 

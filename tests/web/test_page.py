@@ -312,3 +312,21 @@ def test_work_goes_out_as_the_files_that_pytest_grades_and_comes_back(page, exer
     (tmp_path / "spoiled.zip").write_text("no zip")
     page.set_input_files("#import", [tmp_path / "spoiled.zip"])
     page.wait_for_function("document.getElementById('moved').textContent.includes('cannot be read')")
+
+
+def test_the_reader_chooses_the_language_and_the_page_remembers_it(page):
+    page.evaluate("location.hash = 'ratios/sapo'")
+    page.wait_for_function("document.title.startsWith('SAPO')")
+    assert page.inner_text("#title") == PROBLEMS["ratios/sapo"].title
+    page.select_option("#language", "zh")
+    page.wait_for_function("document.getElementById('title').textContent === 'SAPO 的软门控'")
+    assert page.get_attribute("#statement", "lang") == "zh-CN"
+    assert page.inner_text("#about") == "中等，2 分"
+    page.click("#hint")
+    assert page.inner_text("#hints").startswith("记 p = σ(τ (r - 1))")
+    page.reload()
+    page.wait_for_function("document.getElementById('title').textContent === 'SAPO 的软门控'")
+    page.wait_for_function(LOADED, timeout=3 * MINUTE)
+    page.evaluate("location.hash = 'network/grpo_step'")
+    page.wait_for_function("document.getElementById('statement').lang === 'en'")
+    assert page.inner_text("#title") == PROBLEMS["network/grpo_step"].title

@@ -6,8 +6,9 @@ from unicodedata import normalize
 
 import pytest
 
-from grpo_ref.course.exercises import PROBLEMS
+from grpo_ref.course.exercises import PROBLEMS, translated
 from grpo_ref.course.rendering.statement import statement
+from grpo_ref.web.build import package_files, translations
 from grpo_ref.web.statements import Group, Link, statement_html
 
 WORDS = ("clinic/read_the_curve",)
@@ -76,3 +77,36 @@ def _plain(text):
 def _letters(text):
     plain = normalize("NFKD", text.replace("1e-", "1").replace("∑", "Σ").replace("∏", "Π"))
     return sorted(letter for letter in plain if letter.isalpha())
+
+
+@pytest.mark.parametrize("name", translations("zh"))
+def test_a_chinese_statement_is_typeset_like_the_english_one(name):
+    text = statement_html(translated(PROBLEMS[name], "zh"))
+    kinds = [part.tag for part in ElementTree.fromstring(f"<all>{text}</all>")]
+    english = [part.tag for part in _elements(name)]
+    assert kinds.count("div") == english.count("div") > 0
+    assert kinds.count("pre") == english.count("pre") > 0
+    assert kinds.count("table") == english.count("table") > 0
+    assert kinds[0] == "p"
+    assert not re.search("[一-鿿]\n[一-鿿]", text)  # would be shown as a space
+
+
+def test_translations_have_what_the_page_shows():
+    shown = translations("zh")["ratios/sapo"]
+    assert (shown["title"], shown["about"]) == ("SAPO 的软门控", "中等，2 分")
+    assert "<h2>任务</h2>" in shown["statement"]
+    assert '<img alt="斜率随比率' in shown["statement"]
+    assert len(shown["hints"]) == 3
+    assert "network/grpo_step" not in translations("zh")
+
+
+def test_the_links_of_a_chinese_statement_have_chinese_headings():
+    problem = translated(PROBLEMS["ratios/sapo"], "zh")
+    text = statement_html(problem, [Group("Recipes", [Link("SAPO", "../recipe/sapo.html")])])
+    assert '<li>配方: <a href="../recipe/sapo.html">SAPO</a></li>' in text
+
+
+def test_the_python_of_the_page_does_not_contain_the_translations():
+    names = [name for name, _ in package_files()]
+    assert "grpo_ref/course/exercises/ratios/sapo/statement.md" in names
+    assert not any(name.endswith(".zh.md") for name in names)
