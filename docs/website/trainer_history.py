@@ -110,7 +110,7 @@ def _sentence(key: str, record: Key, before: Any, after: Any) -> str:
     """Say what changes from one release to the next."""
     old, new = (each.value if isinstance(each, Absent) else each for each in (before, after))
     if isinstance(before, Absent) and isinstance(after, Absent):
-        about = record.about.rstrip(".") or f"`{key}`, which is not a key yet"
+        about = (record.meaning or record.about).rstrip(".") or f"`{key}`, which is not a key yet"
         return f"{about}: {_change(old, new)}."
     if isinstance(before, Absent):
         same = "" if old == new else f" Before, the trainer computed as with {_value(old)}."

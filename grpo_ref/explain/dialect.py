@@ -76,6 +76,8 @@ class Key:
       behaviour: true for behaviour that has no key in the trainer, and so cannot be given.
       required: without the key the trainer optimizes an objective of another family: a sentence on that family.
       about: a sentence on the effect of the key, if no part of a recipe shows it.
+      meaning: a sentence that is true where the value of a behaviour is true, or that names what a list holds. The
+        pages of what changed when quote it.
     """
 
     default: Any = None
@@ -94,6 +96,7 @@ class Key:
     behaviour: bool = False
     required: str = ""
     about: str = ""
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
