@@ -36,7 +36,7 @@ def _block(writer: Any, node: Any) -> None:
 
 
 def separate(formula: str) -> list[str]:
-    r"""Split a formula at its wide gaps, so that the parts may stand below each other on a narrow page.
+    r"""Split a formula at its wide gaps, so that the parts wrap on a narrow page.
 
     A gap inside brackets, braces or an environment does not split it.
 
