@@ -44,7 +44,10 @@ def _close(before: Floats, after: Floats) -> bool:
 
 
 def _numbers(recipe: Recipe) -> tuple[Floats, ...]:
-    """Return the results of each stage: rewards, kept groups and completions, advantages, gradient."""
+    """Return the results of each stage that can be seen: rewards, kept groups and completions, gradient.
+
+    Advantages are not compared: some surrogates read only their signs.
+    """
     record = _record()
     record.rewards = recipe.reward(record)
     kept, admitted = recipe.keep(record), recipe.admit(record)
@@ -58,7 +61,7 @@ def _numbers(recipe: Recipe) -> tuple[Floats, ...]:
         max_length=TOKENS,
         **{name: getattr(record, name) for name in fields},
     )
-    return record.rewards, kept, admitted, advantages, loss.gradient
+    return record.rewards, kept, admitted, loss.gradient
 
 
 TOP = ("top_log_probs", "top_rollout_log_probs")

@@ -439,7 +439,7 @@ def _apart(ours: Any, theirs: Any) -> float:
         return RELATED + (1.0 - RELATED) * _apart(*inner)
     if ours.kernel is theirs.kernel:
         return 0.5 * _unequal(_telling(ours, theirs), theirs.settings)
-    unequal = _unequal(ours.settings, theirs.settings)
+    unequal = _unequal(_not_usual(ours, theirs), theirs.settings)
     kernels = {FORMS.get(part.kernel, part.kernel) for part in (ours, theirs)}
     if len(kernels) == 1 or any(kernels <= family for family in FAMILIES):
         return RELATED + (0.75 - RELATED) * unequal
@@ -468,6 +468,13 @@ def _telling(ours: Slot, theirs: Slot) -> dict[str, Any]:
     defaults = {parameter.name: parameter.default for parameter in parameters}
     given = {name: value for name, value in ours.settings.items() if value != defaults[name]}
     return {name: defaults[name] for name in theirs.settings} | given
+
+
+def _not_usual(ours: Slot, theirs: Slot) -> dict[str, Any]:
+    """Return the settings of a part without those that the other kernel has by default and that are not requested."""
+    parameters = inspect.signature(theirs.kernel).parameters
+    usual = {name: parameters[name].default for name in parameters.keys() - theirs.settings.keys()}
+    return {name: value for name, value in ours.settings.items() if name not in usual or value != usual[name]}
 
 
 def _unequal(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:

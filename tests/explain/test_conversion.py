@@ -111,6 +111,32 @@ NEAREST = {
         "intellect_2",
         {"loss_type": "grpo", "delta": 4.0, "beta": 0.001, "use_bias_correction_kl": False},
     ),
+    "a setting that the requested kernel has by default is no difference": (
+        "trl",
+        "vespo",
+        {"loss_type": "vespo"},
+    ),
+    "bounds that the requested kernel has by default are tried": (
+        "skyrl",
+        "dppo_tv",
+        {
+            "policy_loss_type": "dppo",
+            "eps_clip_high": 20.0,
+            "use_kl_loss": False,
+            "delta_low": 0.15,
+            "delta_high": 0.15,
+        },
+    ),
+    "a loss that needs a number is tried together with the number": (
+        "verl",
+        "dro",
+        {
+            "adv_estimator": "grpo",
+            "norm_adv_by_std_in_grpo": False,
+            "loss_mode": "dro",
+            "dro_beta": 0.1,
+        },
+    ),
     "a number is tried where there are choices too": (
         "verl",
         "intellect_2",
