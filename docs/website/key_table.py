@@ -5,6 +5,7 @@ from typing import Any
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.recipes import Slot
+from grpo_ref.web.explain import key_anchor
 from website.key_effects import Change, Effect, effects_of_choices, effects_of_number, has_choices
 from website.places import to_kernel
 from website.trainer_keys import code
@@ -21,11 +22,16 @@ def key_table(dialect: Dialect, page: str) -> str:
       page: name of the page that the table is on.
     """
     rows = (
-        f"| `{key}` | {_default(dialect, key, value)} | {_about(dialect, key, page)} |"
+        f"| {_named(key)} | {_default(dialect, key, value)} | {_about(dialect, key, page)} |"
         for key, value in dialect.keys.defaults.items()
         if key not in dialect.keys.behaviours
     )
     return "\n".join(["| key | default | effect |", "|---|---|---|", *rows])
+
+
+def _named(key: str) -> str:
+    """Return the name of a key, with an anchor."""
+    return f'<span id="{key_anchor(key)}">{code(key)}</span>'
 
 
 def _default(dialect: Dialect, key: str, value: Any) -> str:
@@ -77,7 +83,7 @@ def _number(dialect: Dialect, key: str, page: str) -> list[str]:
 def keys_beyond(dialect: Dialect) -> str:
     """Return a Markdown table of the keys that no recipe can express, or nothing."""
     rows = [
-        f"| `{name}` | {code(repr(key.neutral))} | {key.effect} |"
+        f"| {_named(name)} | {code(repr(key.neutral))} | {key.effect} |"
         for name, key in dialect.keys.inexpressible.items()
     ]
     return (

@@ -14,6 +14,7 @@ from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.trap import Trap
 from grpo_ref.explain.yaml_values import as_yaml
 from grpo_ref.recipes import Slot
+from grpo_ref.web.explain import trap_anchor
 from website.docstrings import cited
 from website.key_table import aliases, key_table, keys_beyond
 from website.places import to_kernel
@@ -124,13 +125,8 @@ KEYS = (
 )
 
 
-def anchor(dialect: Dialect, place: int) -> str:
-    """Return the anchor of a trap, from its index in the list of traps."""
-    return f"trap-{dialect.name.replace('_', '-')}-{place}"
-
-
 def _traps(dialect: Dialect) -> str:
-    traps = (f"({anchor(dialect, place)})=\n{_trap(trap)}" for place, trap in enumerate(dialect.traps))
+    traps = (f"({trap_anchor(dialect, place)})=\n{_trap(trap)}" for place, trap in enumerate(dialect.traps))
     return "\n\n".join(["## Traps", *traps]) if dialect.traps else ""
 
 

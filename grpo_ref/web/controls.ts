@@ -88,11 +88,12 @@ export class Amount {
   }
 }
 
-/** A name to choose, with the text that the reader sees and a sentence on it. */
+/** A name to choose, with the text that the reader sees, a sentence on it, and the address of its page in the site. */
 export interface Named {
   name: string;
   title: string;
   about: string;
+  page?: string;
 }
 
 /** One of several names. The sentence on the chosen one stands below. */

@@ -1,6 +1,6 @@
 /** The page of the course: the list of exercises, and one of them with its statement, an editor and the tests. */
 import { Editor } from "./editor";
-import { element, place } from "./elements";
+import { anchor, element, place } from "./elements";
 import { Engine, type Report } from "./engine";
 import * as exchange from "./exchange";
 import { choose, preferred, TAGS, translations, type Translations } from "./language";
@@ -122,7 +122,7 @@ class Page {
       this.mark(exercise);
     }
     const heading = element("h2", chapter.address ? "" : chapter.title);
-    if (chapter.address) heading.append(linked(chapter.title, chapter.address));
+    if (chapter.address) heading.append(anchor(chapter.title, chapter.address));
     place("chapters").append(heading, items);
   }
 
@@ -255,7 +255,7 @@ class Page {
     const at = all.indexOf(this.exercise);
     const next = [...all.slice(at), ...all.slice(0, at)].find(({ id }) => !work.read(id)?.passed);
     if (next === undefined) return place("next").replaceChildren("You have solved all exercises.");
-    const link = linked(`Next: ${this.shown(next).title}`, `#${next.id}`);
+    const link = anchor(`Next: ${this.shown(next).title}`, `#${next.id}`);
     link.onclick = () => place("title").focus(); // the statement is read first
     place("next").replaceChildren(link);
   }
@@ -366,13 +366,6 @@ function counted(number: number, noun: string): string {
 /** Let the service worker keep a file that few programs need, so that they need no network either. */
 function keepForLater(name: string): void {
   navigator.serviceWorker?.controller?.postMessage(name);
-}
-
-function linked(text: string, address: string): HTMLAnchorElement {
-  const link = document.createElement("a");
-  link.href = address;
-  link.textContent = text;
-  return link;
 }
 
 /** Return the text with which the editor starts. */

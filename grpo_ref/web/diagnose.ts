@@ -1,6 +1,6 @@
 /** The page that reports what happened in a training run, as `grpo-ref diagnose` does. */
 import { said, tell, withPython } from "./computing";
-import { element, place } from "./elements";
+import { anchor, element, place, site } from "./elements";
 import type { Python } from "./python";
 
 /** See `text.Entry`. */
@@ -174,10 +174,9 @@ function statement({ mark, title, lines, page }: Entry): HTMLElement {
   head.prepend(element("span", `${mark} ${KINDS[mark]}`, "mark"), " ");
   made.append(head, ...lines.map((line) => element("p", line)));
   if (page) {
-    const more = document.createElement("a");
-    [more.href, more.textContent] = [`symptoms.html#${page}`, `More on \u201c${page.replaceAll("-", " ")}\u201d`];
+    const symptoms = site() === "" ? "symptoms.html" : `${site()}howto/symptoms.html`;
     const line = document.createElement("p");
-    line.append(more);
+    line.append(anchor(`More on \u201c${page.replaceAll("-", " ")}\u201d`, `${symptoms}#${page}`));
     made.append(line);
   }
   return made;

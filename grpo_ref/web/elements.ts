@@ -5,6 +5,18 @@ export function place<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
 
+/** Return the address of the folder of the site, or "" if the page is not a part of it. */
+export function site(): string {
+  return document.documentElement.dataset.site ?? "";
+}
+
+/** Return a new link. */
+export function anchor(text: string, address: string): HTMLAnchorElement {
+  const made = document.createElement("a");
+  [made.textContent, made.href] = [text, address];
+  return made;
+}
+
 /** Return a new element with a text and a class. In prose, text in backticks becomes code. */
 export function element(tag: string, text: string, kind = ""): HTMLElement {
   const made = document.createElement(tag);

@@ -1,6 +1,6 @@
 /** The page that explains a trainer's configuration, as `grpo-ref explain` does. */
 import { said, tell, withPython } from "./computing";
-import { element, place } from "./elements";
+import { anchor, element, place, site } from "./elements";
 import type { Python } from "./python";
 
 /** See `explanation.Piece`. */
@@ -19,21 +19,49 @@ interface Piece {
     | "source";
   text: string;
   name: string;
+  html: string; // a typeset formula, or ""
+  links: [string, string][]; // parts of the text, each with its address from the root of the site
 }
 
 type Explained = { error: string } | { pieces: Piece[]; warnings: string };
 
 const TAGS: Partial<Record<Piece["kind"], string>> = {
   heading: "h2",
-  formula: "pre",
   part: "h3",
-  equation: "pre",
   trap: "h3",
 };
 
-function shown({ kind, text, name }: Piece): HTMLElement {
-  const made = element(TAGS[kind] ?? "p", text, kind);
+function shown(piece: Piece): HTMLElement {
+  const { kind, text, name } = piece;
+  if (kind === "formula" || kind === "equation") return formula(piece);
+  const made = linked(element(TAGS[kind] ?? "p", text, kind), piece.links);
   if (name) made.prepend(element("span", name, "name"), " ");
+  return made;
+}
+
+/** Return a formula below its name. It is typeset, or else text that wraps. */
+function formula({ kind, text, name, html }: Piece): HTMLElement {
+  const made = document.createElement("div");
+  made.className = kind;
+  if (name) made.append(element("p", name, "name"));
+  const body = element("p", html ? "" : text, "plain");
+  if (html) body.innerHTML = html; // of `render.maths`
+  made.append(html ? (body.firstElementChild as Element) : body);
+  return made;
+}
+
+/** Turn the first occurrence of each text into a link, if this page is a part of the site. */
+function linked(made: HTMLElement, links: Piece["links"]): HTMLElement {
+  for (const [text, address] of site() === "" ? [] : links) {
+    for (const part of [...made.childNodes]) {
+      const at = part instanceof Text ? part.data.indexOf(text) : -1;
+      if (!(part instanceof Text) || at < 0) continue;
+      const rest = part.splitText(at);
+      rest.deleteData(0, text.length);
+      rest.before(anchor(text, site() + address));
+      break;
+    }
+  }
   return made;
 }
 

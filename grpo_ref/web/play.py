@@ -65,6 +65,7 @@ def choices() -> dict[str, Any]:
             "name": name,
             "title": title_of(name),
             "about": recipe.source.replace("`", "") + ".",
+            "page": f"recipe/{name}.html",
             "kl_coef": recipe.kl_coef,
             **{clip: _clip(recipe, clip) for clip in CLIP},
         }

@@ -5,7 +5,8 @@ from click.testing import CliRunner
 
 from grpo_ref.cli import main
 from grpo_ref.explain.dialects import DIALECTS
-from grpo_ref.web.explain import explained, trainers
+from grpo_ref.explain.explanation import Piece
+from grpo_ref.web.explain import _typeset, explained, trainers
 
 TEXTS = {
     "pairs": "loss_type=dr_grpo beta=0.04",
@@ -65,3 +66,49 @@ def test_a_slip_passes_on_request():
     assert (
         told[0] == "TRL 1.16.0 does not have this key, so its effect is unknown: epsilonn (nearest: epsilon)."
     )
+
+
+def links(trainer, text):
+    """Return all links of a report by their text."""
+    pieces = explained(trainer, text, True)["pieces"]
+    return {linked: address for each in pieces for linked, address in each["links"]}
+
+
+def test_traps_keys_and_recipes_link_to_their_pages():
+    place = next(at for at, trap in enumerate(DIALECTS["trl"].traps) if trap.name.startswith("Dr. GRPO that"))
+    found = links("trl", "loss_type=dr_grpo beta=0.04")
+    assert found["Dr. GRPO that still divides by the std"] == f"trainers/trl.html#trap-trl-{place}"
+    assert found["loss_type"] == "trainers/trl.html#key-loss_type"
+    assert found["'dr_grpo'"] == "recipe/dr_grpo.html"
+    assert found["DAPO"] == "recipe/dapo.html"
+    assert found["GRPO"] == "recipe/grpo.html"
+
+
+def test_another_name_of_a_key_leads_to_the_row_of_the_key():
+    named = "actor_rollout_ref.actor.policy_loss.loss_mode"
+    assert links("verl", f"{named}=gspo")[named] == "trainers/verl.html#key-loss_mode"
+
+
+def test_a_trap_of_another_release_has_its_link_too():
+    found = links("trl", "B=0.04\ntrl grpo --loss_type dr_grpo --beta $B\n")
+    assert "Dr. GRPO that still divides by the std" in found
+
+
+def test_each_linked_text_is_in_its_piece_and_each_recipe_is_linked_once():
+    pieces = explained("verl", "actor_rollout_ref.actor.policy_loss.loss_mode=gspo", True)["pieces"]
+    assert all(text in each["text"] for each in pieces for text, _ in each["links"])
+    prose = [each for each in pieces if each["kind"] in ("paragraph", "sentence", "about")]
+    addresses = [address for each in prose for _, address in each["links"]]
+    assert len(set(addresses)) == len(addresses) > 2
+
+
+def test_formulas_are_typeset():
+    pieces = explained("trl", "beta=0.04", True)["pieces"]
+    formulas = [each for each in pieces if each["kind"] in ("formula", "equation")]
+    assert len(formulas) > 5
+    assert all("<math" in each["html"] for each in formulas)
+    assert all(each["html"] == "" for each in pieces if each not in formulas)
+
+
+def test_a_formula_that_the_grammar_does_not_know_stays_text():
+    assert _typeset(Piece("formula", "w = clip(x, ±10)")) == ""
