@@ -14,6 +14,7 @@ from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.trap import Trap
 from grpo_ref.explain.yaml_values import as_yaml
 from grpo_ref.recipes import Slot
+from grpo_ref.recipes.titles import title_of
 from grpo_ref.web.explain import trap_anchor
 from website.docstrings import cited
 from website.key_table import aliases, key_table, keys_beyond
@@ -146,7 +147,7 @@ def _typed(config: Mapping[str, Any]) -> list[str]:
 
 def _recipes(name: str, nearest: dict[str, Everywhere]) -> str:
     rows = (
-        f"| [{recipe}](../recipe/{recipe}.md) | {keys(each[name])} |"
+        f"| [{title_of(recipe)}](../recipe/{recipe}.md) | {keys(each[name])} |"
         f" {', '.join(differing(each[name])) or 'none'} |"
         for recipe, each in nearest.items()
     )
@@ -277,7 +278,7 @@ def _history(dialect: Dialect) -> str:
 def _compared(nearest: dict[str, Everywhere]) -> str:
     names = [title(dialect) for dialect in DIALECTS.values()]
     rows = (
-        " | ".join([f"| [{recipe}](../recipe/{recipe}.md)", *map(_cell, each.values())])
+        " | ".join([f"| [{title_of(recipe)}](../recipe/{recipe}.md)", *map(_cell, each.values())])
         for recipe, each in nearest.items()
     )
     head = [f"| recipe | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]

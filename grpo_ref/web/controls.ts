@@ -1,4 +1,5 @@
 /** Controls: a number that the reader drags or types, or one of several names. */
+import { anchor, site } from "./elements";
 
 export interface Limits {
   low: number;
@@ -142,6 +143,8 @@ export class Choice {
   }
 
   private describe(): void {
-    this.about.textContent = this.chosen?.about ?? "";
+    const { title, about, page } = this.chosen ?? { title: "", about: "", page: undefined };
+    this.about.replaceChildren(about);
+    if (page && site()) this.about.append(" ", anchor(`Page of ${title}`, site() + page));
   }
 }
