@@ -40,12 +40,12 @@ def explained(trainer: str, text: str, skips: bool) -> dict[str, Any]:
     try:
         launch = launches(text, trainer=trainer)[0] if text.strip() else Launch(trainer, "", {}, is_sure=True)
         dialect, launch = dialect_of(launch)
-        told = report(dialect, launch, strict=not skips)
+        description = report(dialect, launch, strict=not skips)
     except ValueError as error:
         return {"error": str(error)}
     shown = [
         {**piece._asdict(), "html": _typeset(piece), "links": links}
-        for piece, links in _with_links(told, DIALECTS[trainer])
+        for piece, links in _with_links(description, DIALECTS[trainer])
     ]
     warnings = next(
         piece["text"] for piece in shown if piece["kind"] == "heading" and "warning" in piece["text"]
@@ -53,16 +53,16 @@ def explained(trainer: str, text: str, skips: bool) -> dict[str, Any]:
     return {"pieces": shown, "warnings": warnings}
 
 
-def _with_links(told: Report, today: Dialect) -> Iterator[tuple[Piece, list[Link]]]:
+def _with_links(description: Report, today: Dialect) -> Iterator[tuple[Piece, list[Link]]]:
     """Yield each piece with its links: the first mention of a recipe, a trap, and a key.
 
     Traps and keys are on the page of the trainer. The page describes one version, so it may lack some.
     """
     page = f"trainers/{today.name}.html"
     traps = {f"! {trap.name}": place for place, trap in enumerate(today.traps)}
-    keys = iter(told.explanation.keys)
+    keys = iter(description.explanation.keys)
     unlinked = dict(RECIPES)
-    for piece in pieces(told):
+    for piece in pieces(description):
         links: list[Link] = []
         if piece.kind == "trap":
             place = next((place for name, place in traps.items() if piece.text.startswith(name)), None)

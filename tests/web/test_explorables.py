@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from in_page import LOADED, MINUTE, SCHEMES, WIDTHS, faults
 
 from grpo_ref import RECIPES, TASKS, config_for, iter_train, slot
-from grpo_ref.cli import main
 from grpo_ref.plots.one_token import surrogate_at
 from grpo_ref.recipes import CATALOG
 from grpo_ref.surrogates import clipped
+from grpo_ref.web.explain import explained
 
 
 def said(page, beginning):
@@ -34,9 +33,15 @@ def test_explain_says_what_the_command_says(visit):
         .first.inner_text()
         .startswith("! Dr. GRPO that still divides by the std")
     )
-    command = CliRunner().invoke(main, ["explain", "trl", "loss_type=dr_grpo", "beta=0.04"])
-    pieces = page.locator("#report > *").all_text_contents()
-    assert " ".join(pieces).split() == command.output.split()
+    pieces = explained("trl", "loss_type=dr_grpo beta=0.04", False)["pieces"]
+    prose = [f"{each['name']} {each['text']}" for each in pieces if not each["html"]]
+    shown = page.locator("#report > :not(.formula, .equation)").all_text_contents()
+    assert " ".join(shown).split() == " ".join(prose).split()
+    assert page.locator("#report > :is(.formula, .equation):has(math)").count() == len(pieces) - len(prose)
+    addresses = page.locator("#report a").evaluate_all("all => all.map(each => each.getAttribute('href'))")
+    assert addresses == [f"../{address}" for each in pieces for _, address in each["links"]]
+    cut = "all => all.filter(each => each.scrollWidth > each.clientWidth + 1).length"
+    assert page.locator("#report .formula").evaluate_all(cut) == 0
 
 
 def test_explain_knows_every_trainer_and_tells_mistakes(visit):
