@@ -21,6 +21,7 @@ from website.notebooks import write_notebooks
 from website.progress import sphinx, stage
 from website.recipe_pages import write_recipes
 from website.reference import write_reference
+from website.search_index import write_index
 from website.see_also import of_site, with_neighbours
 from website.trainer_keys import nearest_of_all
 from website.trainer_pages import write_trainers
@@ -76,6 +77,8 @@ def make(site: Path) -> int:
         status = sphinx(*options, "-c", str(HERE), str(SOURCES), str(site))
     prune(site)
     repair(site)
+    with stage("index of the search"):
+        write_index(site)
     if has_course():
         with stage("the course in the browser"):
             web.write(site / "course", of_site())

@@ -16,8 +16,8 @@ extensions = [
     "sphinx_design",
     "website.docstrings",
     "website.latex",
+    "website.search_index",
     "website.source_view",
-    "website.symptom_index",
 ]
 smartquotes_action = "D"
 default_role = "py:obj"
@@ -46,7 +46,10 @@ html_theme = "pydata_sphinx_theme"
 html_math_renderer = "mathml"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_js_files = [("sort.js", {"defer": "defer"})]
+html_js_files = [(name, {"defer": "defer"}) for name in ("sort.js", "search_form.js")]
+templates_path = ["templates"]
+html_additional_pages = {"search": "search.html"}
+html_use_index = False
 html_favicon = "static/icon.svg"
 html_show_sourcelink = html_copy_source = False
 html_context = {"default_mode": "auto"}
@@ -58,6 +61,7 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
+    "search_as_you_type": False,  # by the theme; static/search_form.js does it
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }

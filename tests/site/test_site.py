@@ -123,11 +123,6 @@ def test_every_formula_is_typeset(site):
     assert not [(name, math) for name, math in formulas if LEFT_OVER.search(math)]
 
 
-def test_the_search_finds_without_a_server(site):
-    index = (site.folder / "searchindex.js").read_text(encoding="utf-8")
-    assert index.startswith("Search.setIndex(")
-
-
 # ---- the crawler itself ------------------------------------------------------------------------------
 
 BROKEN = {
