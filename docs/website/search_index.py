@@ -8,7 +8,7 @@ The script splits and stems words in the same way as this module: a test compare
 import json
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import snowballstemmer
 import sphinx.search
 
-from grpo_ref.course.contents import OURS
+from grpo_ref.course.contents import CHAPTERS, OURS
 from grpo_ref.course.exercises import PROBLEMS
 from grpo_ref.recipes import RECIPES
 from grpo_ref.web.statements import statement_html
@@ -67,7 +67,7 @@ KINDS = {
 """Pattern of an address -> kind of the page or section. The first that fits counts."""
 NAMING = re.compile(r"glossary\.html|trainers/\w+\.html#keys")
 """Places whose tables have in their first column the names that the place explains."""
-UNREAD = ("See also",)
+UNREAD = ("See also", "Go on")
 """Titles of sections that contain only links."""
 
 # ---- words -------------------------------------------------------------------------------------------
@@ -87,31 +87,31 @@ MEANINGS = {"zero": "0", "slope": "gradient", "slopes": "gradient", "derivative"
 _stem = cache(snowballstemmer.stemmer("english").stemWord)
 
 
-def words(text: str) -> list[str]:
+def stems(text: str) -> list[str]:
     """Return the stems of the words of a text. A name such as `train/clip_ratio` counts with all its parts.
 
-    >>> words("Losses of Dr. GRPO: 2503.14476, β")
+    >>> stems("Losses of Dr. GRPO: 2503.14476, β")
     ['loss', 'of', 'dr', 'grpo', '2503.14476', '2503', '14476', 'beta']
-    >>> words("train/clip_ratio")
+    >>> stems("train/clip_ratio")
     ['train/clip_ratio', 'clip_ratio', 'train', 'clip', 'ratio']
     """
     text = "".join(f" {GREEK[each]} " if each in GREEK else each for each in text.lower())
-    return [stem for match in WORD.findall(text) for stem in _stems(match)]
+    return [stem for match in WORD.findall(text) for stem in _split_word(match)]
 
 
-def _stems(word: str) -> Iterator[str]:
+def _split_word(word: str) -> Iterator[str]:
     word = word.rstrip("/.@-")
     if han := HAN.findall(word):
         yield from (run[at : at + 2] for run in han for at in range(max(1, len(run) - 1)))
     elif len(parts := [part for part in PARTS.split(word) if part]) > 1 or word.endswith("+"):
         names = [name for name in PATH.split(word) if NAME.search(name)] if PATH.search(word) else []
-        yield from (word, *names, *map(_one, parts))
+        yield from (word, *names, *map(_stem_part, parts))
     else:
-        yield _one(word)
+        yield _stem_part(word)
 
 
-def _one(word: str) -> str:
-    return _stem(MEANINGS.get(word, word))
+def _stem_part(word: str) -> str:
+    return str(_stem(MEANINGS.get(word, word)))
 
 
 # ---- entries -----------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class Entry:
       title: title of the page or section.
       above: title of the page that a section belongs to.
       aliases: other names and questions that lead here; a query that equals one has the entry as its answer.
-      key_text: words that count more than the text: first columns of tables, metrics.
+      key_text: words that count more than the text: first columns of tables, and a first line in italics.
       text: the text.
     """
 
@@ -143,7 +143,7 @@ class Entry:
 
     def lead(self, length: int = 130) -> str:
         """Return the beginning of the text, cut after a word."""
-        text = " ".join(" ".join(self.text).split())
+        text = re.sub(r" (?=[,.;:)])", "", " ".join(" ".join(self.text).split()))
         return text if len(text) <= length else text[:length].rpartition(" ")[0] + " ..."
 
 
@@ -163,7 +163,7 @@ class Reader(HTMLParser):
         self.entries = [Entry(address)]
         self._open = [("article", self.entries[0])]
         self._ignored = 0
-        self._is_article = self._is_heading = self._is_key = False
+        self._is_article = self._is_heading = self._is_key = self._is_opening = False
         self._column = 0
 
     @property
@@ -197,8 +197,8 @@ class Reader(HTMLParser):
         elif tag == "td":
             self._column += 1
             self._is_key = self._column == 1
-        elif tag == "em" and not self._now.text:
-            self._is_key = True
+        elif tag == "em":
+            self._is_opening = not self._now.text
 
     def _new(self, anchor: str) -> Entry:
         page = self.entries[0]
@@ -218,8 +218,10 @@ class Reader(HTMLParser):
             self._is_article = False
         elif tag in HEADINGS:
             self._is_heading = False
-        elif tag in ("td", "em"):
+        elif tag == "td":
             self._is_key = False
+        elif tag == "em":
+            self._is_opening = False
         elif len(self._open) > 1 and self._open[-1][0] == tag:
             self._open.pop()
 
@@ -235,9 +237,10 @@ class Reader(HTMLParser):
         if self._is_heading:
             self._now.title += " ".join(data.split("\n"))
         elif data.strip():
-            self._now.text.append(data)
-            if self._is_key:
+            if self._is_key or self._is_opening:
                 self._now.key_text.append(data)
+            if not self._is_opening:
+                self._now.text.append(data)
 
 
 PAPER = re.compile(r"\d{4}\.\d{5}")
@@ -268,7 +271,7 @@ def _exercise(name: str) -> Entry:
     return Entry(
         to_exercise(name),
         problem.title,
-        f"exercise {name}",
+        CHAPTERS[name.partition("/")[0]],
         [name, Path(name).name, f"{problem.title} in NumPy"],
         text=[unescape(statement)],
     )
@@ -276,13 +279,13 @@ def _exercise(name: str) -> Entry:
 
 # ---- index -------------------------------------------------------------------------------------------
 
-# fmt: off
 STOP_WORDS = frozenset(
-    "a an and are as at be but by can do does did explained for from get go goes has have how i if in is it its"
-    " me my of on or so that the their then there they this to was what when where which why will with you your"
-    .split()
+    """
+    a an and are as at be but by can do does did explained for from get go goes has have how i if in is it
+    its me my of on or so that the their then there they this to was what when where which why will with
+    you your
+    """.split()
 )
-# fmt: on
 """Words that decide nothing, as they are typed."""
 SATURATION, LENGTH = 1.2, 0.5
 """BM25's k and b."""
@@ -295,14 +298,14 @@ FIRST, SHARE = 40, 0.6
 NUMBER = re.compile(r"[\d.+\-/e]*")
 
 
-def counted(entry: Entry) -> Counter[str]:
+def counted(entry: Entry) -> dict[str, float]:
     """Return the weighted number of each word of an entry. Numbers count where they name something."""
-    weighted: Counter[str] = Counter()
+    weighted: defaultdict[str, float] = defaultdict(float)
     for weight, texts in ((TITLE, [entry.title]), (KEY, entry.key_text), (1.0, entry.text)):
-        for word in words(" ".join(texts)):
+        for word in stems(" ".join(texts)):
             if weight > 1.0 or not NUMBER.fullmatch(word) or PAPER.fullmatch(word):
                 weighted[word] += weight
-    for word in set(words(" ".join(entry.aliases))):
+    for word in set(stems(" ".join(entry.aliases))):
         weighted[word] += ALIAS
     return weighted
 
@@ -310,11 +313,11 @@ def counted(entry: Entry) -> Counter[str]:
 def index_of(entries: list[Entry]) -> dict[str, object]:
     """Return the index, which is written as JSON.
 
-    `stop` has the stop words, `kinds` the name and the factor of each kind. `entries` has address, title, title
-    above, number of the kind, and beginning of the text. The address of a section is only the anchor; its page
-    is the last entry before it with a path. `words` maps a stem to pairs of numbers: the place of an entry, as
-    the difference from the place before, and its impact. `exact` maps the stems of a title or an alias to
-    entries.
+    `stop` has the stop words, `kinds` the name and the factor of each kind. `entries` has address, title,
+    title above, number of the kind, and beginning of the text. The address of a section is only the anchor;
+    its page is the last entry before it with a path. `words` maps a stem to pairs of numbers: the place of
+    an entry, as the difference from the place before, and its impact. `exact` maps the stems of a title or
+    an alias to entries.
     """
     counts = [counted(entry) for entry in entries]
     lengths = [sum(each.values()) for each in counts]
@@ -361,13 +364,13 @@ NUMBERED = re.compile(r"^\d+\. ")
 
 
 def phrase(text: str) -> str:
-    """Return the stems of a text that are no stop words, as one text.
+    """Return the stems of a text without its stop words, as one text.
 
     >>> phrase("Why is the loss zero?"), phrase("4. The clip")
     ('loss 0', 'clip')
     """
     split = WORD.findall(NUMBERED.sub("", text.lower()))
-    return " ".join(words(" ".join(word for word in split if word not in STOP_WORDS)))
+    return " ".join(stems(" ".join(word for word in split if word not in STOP_WORDS)))
 
 
 def exact(entries: list[Entry]) -> dict[str, list[int]]:

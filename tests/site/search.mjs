@@ -7,4 +7,4 @@ const scripts = ["base-stemmer.js", "english-stemmer.js", "search.js", "search-i
 for (const name of scripts) runInThisContext(readFileSync(join(process.argv[2], "_static", name), "utf8"), name);
 const { queries = [], texts = [] } = JSON.parse(readFileSync(0, "utf8"));
 const answers = Object.fromEntries(queries.map((query) => [query, globalThis.siteSearch.search(query, 8)]));
-console.log(JSON.stringify({ answers, words: texts.map((text) => globalThis.siteSearch.words(text)) }));
+console.log(JSON.stringify({ answers, words: texts.map((text) => globalThis.siteSearch.stems(text)) }));

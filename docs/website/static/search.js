@@ -35,8 +35,8 @@ const siteSearch = globalThis.siteSearch = { index: null };
     } else yield one(word);
   }
 
-  /** The stems of the words of a text, as `words` of search_index.py returns them. */
-  siteSearch.words = (text) => (plain(text).match(WORD) ?? []).flatMap((word) => [...stems(word)]);
+  /** The stems of the words of a text, as `stems` of search_index.py returns them. */
+  siteSearch.stems = (text) => (plain(text).match(WORD) ?? []).flatMap((word) => [...stems(word)]);
 
   /** The words of a text that decide something: all but stop words, if there are others. */
   function deciding(text) {
