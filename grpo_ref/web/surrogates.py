@@ -9,6 +9,7 @@ import numpy as np
 
 from grpo_ref.plots.one_token import surrogate_at
 from grpo_ref.recipes import CATALOG, Slot
+from grpo_ref.recipes.titles import title_of
 from grpo_ref.surrogates import clip_cov, gvpo, kl_cov, real
 
 LARGEST = 3.0
@@ -22,12 +23,11 @@ For a single token they have neither value nor slope.
 
 
 def families() -> list[dict[str, Any]]:
-    """Return every surrogate once, with its settings as text and the recipes that use it."""
-    texts = dict.fromkeys(str(recipe.surrogate) for recipe in CATALOG.values())
-    return [
-        {"surrogate": text, "recipes": [name for name, one in CATALOG.items() if str(one.surrogate) == text]}
-        for text in texts
-    ]
+    """Return every surrogate once, as text with its settings, and the titles of its recipes by name."""
+    recipes: dict[str, dict[str, str]] = {}
+    for name, recipe in CATALOG.items():
+        recipes.setdefault(str(recipe.surrogate), {})[name] = title_of(name)
+    return [{"surrogate": text, "recipes": titles} for text, titles in recipes.items()]
 
 
 def points(ratio: float, advantage: float) -> list[dict[str, float] | None]:
@@ -49,7 +49,7 @@ def curves(advantage: float) -> dict[str, Any]:
 
 
 def _parts() -> list[Slot]:
-    return [CATALOG[family["recipes"][0]].surrogate for family in families()]
+    return [CATALOG[next(iter(family["recipes"]))].surrogate for family in families()]
 
 
 def _curve_at(ratios: Any, part: Slot, advantage: float) -> dict[str, list[float]] | None:

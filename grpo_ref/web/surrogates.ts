@@ -2,13 +2,13 @@
 import { Chart, legend, round, type Line } from "./chart";
 import { said, tell, withPython } from "./computing";
 import { Amount, Choice } from "./controls";
-import { element, place } from "./elements";
+import { anchor, element, place, site } from "./elements";
 import * as link from "./link";
 import type { Python } from "./python";
 
 interface Family {
   surrogate: string;
-  recipes: string[];
+  recipes: Record<string, string>; // by name, their titles
 }
 
 interface Curves {
@@ -40,7 +40,7 @@ class Page {
     private readonly families: Family[],
   ) {
     const recipes = families.flatMap(({ surrogate, recipes }) =>
-      recipes.map((name) => ({ name, title: name, about: surrogate })),
+      Object.entries(recipes).map(([name, title]) => ({ name, title, about: surrogate, page: pageOf(name) })),
     );
     const [settings, changed] = [place("settings"), () => this.changed()];
     this.ratio = new Amount(settings, "ratio", RATIO, RATIOS, changed);
@@ -75,7 +75,7 @@ class Page {
   }
 
   private familyOf(recipe: string): number {
-    return this.families.findIndex(({ recipes }) => recipes.includes(recipe));
+    return this.families.findIndex(({ recipes }) => recipe in recipes);
   }
 
   /** Compute and draw. Settings that change meanwhile wait, and only the newest ones are drawn next. */
@@ -98,7 +98,8 @@ class Page {
 
   private draw(ratio: number, advantage: number, points: Point[]): void {
     const chosen = this.chosen.map((recipe) => this.familyOf(recipe));
-    const words = this.chosen.map((recipe, at) => `${recipe}: ${inWords(points[chosen[at]])}`);
+    const titles = [this.recipe.title, this.beside.title];
+    const words = titles.map((title, at) => `${title}: ${inWords(points[chosen[at]])}`);
     const where = element("span", `At \u03c1 = ${round(ratio)} and A = ${round(advantage)}:`);
     place("reading").replaceChildren(where, ...legend(words));
     for (const [what, chart] of Object.entries(this.charts) as ["value" | "slope", Chart][]) {
@@ -114,6 +115,11 @@ class Page {
   }
 }
 
+/** Return the address of a recipe's page from the root of the site. */
+function pageOf(recipe: string): string {
+  return `recipe/${recipe}.html`;
+}
+
 function chartOf(label: string): Chart {
   return new Chart(place("charts"), { x: "ratio \u03c1", y: label }, [0, RATIOS.high], UP);
 }
@@ -126,7 +132,12 @@ function inWords(point: Point): string {
 
 function row({ surrogate, recipes }: Family, point: Point, isChosen: boolean): HTMLElement {
   const made = document.createElement("tr");
-  const name = element("th", recipes.join(", "));
+  const name = element("th", "");
+  const named = Object.entries(recipes).flatMap(([recipe, title]) => [
+    ", ",
+    site() ? anchor(title, site() + pageOf(recipe)) : title,
+  ]);
+  name.append(...named.slice(1));
   name.setAttribute("scope", "row");
   name.append(element("code", surrogate));
   if (isChosen) made.className = "chosen";

@@ -104,7 +104,7 @@ def test_the_surrogates_are_those_of_the_kernels(visit):
     page.mouse.move(across, box["y"] + 60)
     page.mouse.up()
     agree(page, 1.5, 2)
-    assert "gspo: value 2.0008, slope 0: no longer changed" in page.inner_text("#reading")
+    assert "GSPO: value 2.0008, slope 0: no longer changed" in page.inner_text("#reading")
 
 
 def reward(page, run):

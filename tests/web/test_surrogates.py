@@ -53,3 +53,7 @@ def test_what_needs_a_batch_has_no_point():
     for recipe in ("clip_cov", "kl_cov", "real", "gvpo"):
         assert points(1.0, 1.0)[place_of(recipe)] is None
         assert curves(1.0)["curves"][place_of(recipe)] is None
+
+
+def test_recipes_have_their_proper_names():
+    assert families()[place_of("dr_grpo")]["recipes"]["dr_grpo"] == "Dr. GRPO"
