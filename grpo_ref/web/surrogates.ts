@@ -134,7 +134,7 @@ function row({ surrogate, recipes }: Family, point: Point, isChosen: boolean): H
   const made = document.createElement("tr");
   const name = element("th", "");
   const named = Object.entries(recipes).flatMap(([recipe, title]) => [
-    ", ",
+    " \u00b7 ", // a title may contain a comma
     site() ? anchor(title, site() + pageOf(recipe)) : title,
   ]);
   name.append(...named.slice(1));

@@ -9,6 +9,7 @@ from in_page import LOADED, MINUTE, SCHEMES, WIDTHS, faults
 from grpo_ref import RECIPES, TASKS, config_for, iter_train, slot
 from grpo_ref.plots.one_token import surrogate_at
 from grpo_ref.recipes import CATALOG
+from grpo_ref.recipes.titles import title_of
 from grpo_ref.surrogates import clipped
 from grpo_ref.web.explain import explained
 
@@ -60,12 +61,12 @@ def test_explain_knows_every_trainer_and_tells_mistakes(visit):
 
 
 def rows(page):
-    """Value and slope of every recipe, as the table shows them."""
+    """Value and slope of every recipe by its title, as the table shows them."""
     shown = {}
     for row in page.locator("#rows tr").all():
-        names = row.locator("th").evaluate("head => head.firstChild.textContent").split(", ")
+        names = row.locator("th").evaluate("head => head.textContent.replace(head.lastChild.textContent, '')")
         numbers = [text.replace("\u2212", "-") for text in row.locator("td").all_inner_texts()]
-        shown |= dict.fromkeys(names, numbers)
+        shown |= dict.fromkeys(names.split(" \u00b7 "), numbers)
     return shown
 
 
@@ -76,10 +77,10 @@ def agree(page, ratio, advantage):
         "reading => document.getElementById('reading').textContent.startsWith(reading)", arg=reading
     )
     shown = rows(page)
-    assert list(sorted(shown)) == sorted(CATALOG)
-    for name, recipe in CATALOG.items():
+    assert list(sorted(shown)) == sorted(map(title_of, CATALOG))
+    for name, recipe in ((title_of(name), recipe) for name, recipe in CATALOG.items()):
         if shown[name] == ["–", "–"]:
-            assert name in ("clip_cov", "kl_cov", "real", "gvpo")
+            assert name in ("Clip-Cov", "KL-Cov", "REAL", "GVPO")
             continue
         at = surrogate_at(recipe.surrogate, np.array([ratio]), advantage)
         expected = [float(at.value[0]), float(at.slope[0])]
