@@ -6,7 +6,7 @@ from pathlib import Path
 import averages_example as example
 import numpy as np
 from averages_example import Configuration
-from chapter_pictures import save_small
+from derivation_panels import save_svg
 from matplotlib.figure import Figure
 
 from grpo_ref.plots.axes import label, series
@@ -52,7 +52,7 @@ def draw() -> Figure:
 
 def main(folder: Path) -> None:
     """Write the picture into the folder."""
-    save_small(draw(), folder / "averages.png")
+    save_svg(draw(), folder / "averages.svg")
 
 
 if __name__ == "__main__":

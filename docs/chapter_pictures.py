@@ -125,14 +125,14 @@ def clinic() -> Figure:
     worth = np.array([0.2, 0.3, 0.4, 0.5, 0.6, 1.0])
     runs = {
         "healthy": (worth, 1.5),
-        "paid for the wrong thing": (1.2 - worth, 1.5),
+        "wrong reward": (1.2 - worth, 1.5),
         "wrong sign": (worth, -1.5),
     }
     with figure_style():
         figure = new_figure(8.5, 2.9)
         axes = figure.subplots(1, 3, sharey=True)
-        for axis, (name, (paid, rate)) in zip(axes, runs.items(), strict=True):
-            for index, (what, curve) in enumerate(_curves(paid, worth, rate).items()):
+        for axis, (name, (rewards, rate)) in zip(axes, runs.items(), strict=True):
+            for index, (what, curve) in enumerate(_curves(rewards, worth, rate).items()):
                 axis.plot(curve, label=what, **(series(index) | {"markevery": 12}))
             label(axis, "update", "reward; entropy (share of its start)" if axis is axes[0] else "")
             axis.set_title(name, fontsize=9)
@@ -142,15 +142,15 @@ def clinic() -> Figure:
     return figure
 
 
-def _curves(paid: Floats, worth: Floats, rate: float) -> dict[str, Floats]:
+def _curves(rewards: Floats, worth: Floats, rate: float) -> dict[str, Floats]:
     """Train a policy over arms with the exact gradient of its reward, and return its curves."""
-    logits, curves = np.zeros(len(paid)), []
+    logits, curves = np.zeros(len(rewards)), []
     for _ in range(60):
         policy = policy_of(logits)
-        curves.append((policy.probs @ paid, policy.probs @ worth, float(policy.entropies())))
-        logits = logits + rate * policy.probs * (paid - policy.probs @ paid)
+        curves.append((policy.probs @ rewards, policy.probs @ worth, float(policy.entropies())))
+        logits = logits + rate * policy.probs * (rewards - policy.probs @ rewards)
     reward, truth, entropy = np.array(curves).T
-    return {"what it is paid": reward, "what was wanted": truth, "entropy": entropy / entropy[0]}
+    return {"reward": reward, "intended reward": truth, "entropy": entropy / entropy[0]}
 
 
 def network() -> Figure:
@@ -186,7 +186,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 def save_small(figure: Figure, path: Path) -> None:
     """Write a picture as PNG, in the few colours that it has."""
     drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=100)
+    figure.savefig(drawn, format="png", dpi=200)
     picture = Image.open(drawn).convert("RGB").quantize(COLOURS_KEPT)
     replace_file(path, lambda file: picture.save(file, "png", optimize=True))
 

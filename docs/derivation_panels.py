@@ -1,14 +1,16 @@
 """Draw the two panels that each picture of the derivation has, with lines or with bars."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from grpo_ref.arrays import Floats
+from grpo_ref.files import replace_file
 from grpo_ref.plots.axes import label, legend_above, series
-from grpo_ref.plots.style import COLOURS, HATCHES, figure_style, new_figure
+from grpo_ref.plots.style import COLOURS, HATCHES, figure_style, new_figure, small_svg
 
 PICTURES: dict[str, Callable[[], Figure]] = {}
 """Every picture, by the name of the function that draws it."""
@@ -49,3 +51,8 @@ def bars(axis: Axes, names: Sequence[str], heights: Mapping[str, object], xlabel
     axis.set_xticks(range(len(names)), names)
     label(axis, xlabel, ylabel)
     legend_above(axis, columns=4)
+
+
+def save_svg(figure: Figure, path: Path) -> None:
+    """Write a picture as a small SVG, all or nothing."""
+    replace_file(path, lambda file: file.write(small_svg(figure)))

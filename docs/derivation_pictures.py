@@ -9,8 +9,7 @@ from pathlib import Path
 
 import derivation_example as toy
 import numpy as np
-from chapter_pictures import save_small
-from derivation_panels import PICTURES, bars, lines, picture
+from derivation_panels import PICTURES, bars, lines, picture, save_svg
 from matplotlib.axes import Axes
 
 from grpo_ref.advantages import group_centered, group_normalized, leave_one_out
@@ -127,7 +126,7 @@ def standard_deviation(left: Axes, right: Axes) -> None:
     lines(left, p, sizes | {"G → ∞": 1.0 / np.sqrt(p * (1.0 - p))}, "pass rate p", "weight of ∇p")
     left.set_ylim(0.0, 8.0)
     climbed = {"p: only centered": p, "(2/π) arcsin √p: divided": 2.0 / np.pi * np.arcsin(np.sqrt(p))}
-    lines(right, p, climbed, "pass rate p", "what is climbed")
+    lines(right, p, climbed, "pass rate p", "implied objective")
 
 
 def _weights(p: Floats, size: int) -> Floats:
@@ -187,7 +186,7 @@ def aggregation(left: Axes, right: Axes) -> None:
     weights["constant"] = fixed_length(mask, 32)
     for axis, advantage in ((left, 0.5), (right, -0.5)):
         paid = {name: advantage * each[0, :, 0] / each[0, 4, 0] for name, each in weights.items()}
-        lines(axis, lengths, paid, f"length (tokens), A = {advantage:+g}", "paid (for 8 tokens: A)")
+        lines(axis, lengths, paid, f"length (tokens), A = {advantage:+g}", "weight × A (8 tokens: A)")
 
 
 @picture
@@ -244,7 +243,7 @@ def off_policy(left: Axes, right: Axes) -> None:
 def main(folder: Path) -> None:
     """Write every picture into the folder."""
     for step, draw in PICTURES.items():
-        save_small(draw(), folder / f"{step}.png")
+        save_svg(draw(), folder / f"{step}.svg")
 
 
 if __name__ == "__main__":

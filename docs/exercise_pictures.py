@@ -4,13 +4,11 @@ Each picture compares a faulty program, as the student gets it, with a healthy r
 that they can be read on a phone, and their texts stay texts in the SVG.
 """
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,11 +24,9 @@ from grpo_ref.course.grading.problem import AS_GIVEN, Function
 from grpo_ref.files import replace_file
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.plots.axes import label, legend_above, series
-from grpo_ref.plots.style import COLOURS, LINES, as_svg, figure_style, new_figure
+from grpo_ref.plots.style import COLOURS, LINES, figure_style, new_figure, small_svg
 
 FOLDER = Path(__file__).parents[1] / "grpo_ref" / "course" / "exercises"
-COORDINATE = re.compile(rb'(?<=[ "ML,])(-?\d+\.\d)\d+')
-"""A number in a drawing, which needs one decimal. Numbers in texts follow a ">" and keep their digits."""
 WIDTH = 4.2
 """Width of a figure in inches; a phone shows it nearly in its size."""
 MEANS = np.array([[0.1, 0.5, 0.2, 0.3], [0.9, 0.4, 0.6, 0.5]])
@@ -346,8 +342,8 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 def main(folder: Path, names: Sequence[str]) -> None:
     """Write the pictures into the folders of their exercises."""
     for name in names or PICTURES:
-        with figure_style(), mpl.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):
-            svg = COORDINATE.sub(rb"\1", as_svg(PICTURES[name]()))
+        with figure_style():
+            svg = small_svg(PICTURES[name]())
         replace_file(folder / with_chapter(name) / "picture.svg", lambda file, svg=svg: file.write(svg))
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import turns_example as example
-from chapter_pictures import save_small
-from derivation_panels import bars, lines
+from derivation_panels import bars, lines, save_svg
 from matplotlib.figure import Figure
 
 from grpo_ref.plots.style import figure_style, new_figure
@@ -33,7 +32,7 @@ def draw() -> Figure:
 
 def main(folder: Path) -> None:
     """Write the picture into the folder."""
-    save_small(draw(), folder / "turns.png")
+    save_svg(draw(), folder / "turns.svg")
 
 
 if __name__ == "__main__":

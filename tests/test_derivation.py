@@ -3,11 +3,10 @@
 import re
 
 import derivation_pictures
-import numpy as np
 import pytest
 from derivation_panels import PICTURES
-from PIL import Image
 from student import ROOT
+from svg_pictures import same_picture
 from website.tree import BELOW
 
 from grpo_ref.course.contents import EXERCISES
@@ -18,9 +17,7 @@ TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.g
 INDEX = (FOLDER / "index.md").read_text(encoding="utf-8")
 STEP = re.compile(r"\d\d_(\w+)")
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#]+)(?:#\w+)?\)")
-PICTURE = re.compile(r"!\[([^\]]+)\]\((\w+)\.png\)")
-SAME = 0.2
-"""How far the grey values of two renderings of a picture may be apart on average, of 255."""
+PICTURE = re.compile(r"!\[([^\]]+)\]\((\w+)\.svg\)")
 
 EACH = pytest.mark.parametrize("step", TEXTS)
 
@@ -84,17 +81,11 @@ def test_the_picture_of_a_step_is_described(step):
 def test_every_picture_is_shown_and_every_step_drawn():
     names = [STEP.fullmatch(step)[1] for step in TEXTS]
     assert list(PICTURES) == names
-    assert {path.stem for path in FOLDER.glob("*.png")} == set(names)
-
-
-def grey(path):
-    """The grey values of a picture."""
-    return np.asarray(Image.open(path).convert("L"), dtype=float)
+    assert {path.stem for path in FOLDER.glob("*.svg")} == set(names)
 
 
 def test_the_pictures_are_those_of_todays_code(tmp_path):
     derivation_pictures.main(tmp_path)
     for name in PICTURES:
-        drawn, kept = grey(tmp_path / f"{name}.png"), grey(FOLDER / f"{name}.png")
-        assert drawn.shape == kept.shape
-        assert np.abs(drawn - kept).mean() <= SAME, f"{name}: run docs/derivation_pictures.py"
+        drawn, kept = tmp_path / f"{name}.svg", FOLDER / f"{name}.svg"
+        assert same_picture(drawn, kept), f"{name}: run docs/derivation_pictures.py"

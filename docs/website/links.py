@@ -93,7 +93,7 @@ class Links:
             return "project:" + seen_from(page, f"{PAGES[place]}{Path(place).suffix}") + anchor
         if place in EXERCISES:
             return in_markdown(page, to_exercise(EXERCISES[place]))
-        if place.endswith(".png"):
+        if place.endswith((".png", ".svg")):
             return seen_from(page, _copied(place))
         folder = (ROOT / place).is_dir()
         return "source:" + seen_from(page, f"source/{place}{'/index' if folder else ''}.html")

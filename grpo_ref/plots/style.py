@@ -25,6 +25,9 @@ HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
 OF_PAGE = "#010203"
 """Stands for the colour of a page's text, which SVG calls currentColor and matplotlib does not know."""
 
+COORDINATE = re.compile(rb'(?<=[ "ML,])(-?\d+\.\d)\d+')
+"""A number in a drawing, which needs one decimal. Numbers in texts follow a ">" and keep their digits."""
+
 ON_DARK = "#56B4E9"
 """Replaces the first colour on a dark page."""
 
@@ -54,6 +57,14 @@ def as_svg(figure: Figure) -> bytes:
     with mpl.rc_context({"svg.hashsalt": "grpo-ref"}):
         figure.savefig(file, format="svg", metadata={"Date": None})
     return file.getvalue()
+
+
+def small_svg(figure: Figure) -> bytes:
+    """Return the figure as a small SVG: its texts stay texts, and its coordinates have one decimal."""
+    # Verdana is as wide as DejaVu Sans, for which the texts are placed
+    look: dict[Any, Any] = {"svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans", "Verdana"]}
+    with mpl.rc_context(look):
+        return COORDINATE.sub(rb"\1", as_svg(figure))
 
 
 def for_page(draw: Callable[[], Figure], name: str, alternative: str) -> str:
