@@ -232,7 +232,7 @@ LIBRARIES = {
     "JAX jit": ("JAX jit", "JAX inverse CDF", "JAX categorical"),
 }
 """Library -> its forms that were timed. The fastest form counts."""
-COMPILED = "ours, compiled"
+COMPILED = "grpo_ref, compiled"
 
 
 def _relative(sides: dict[str, list[float]], names: tuple[str, ...], ours: list[float]) -> str:

@@ -9,20 +9,20 @@
 # %% [markdown]
 # # 5. Three pictures of W: how much does a token count?
 #
-# A batch holds completions of different lengths, and their tokens must become one number. Take the mean over what? GRPO,
-# DAPO and Dr. GRPO answer differently.
+# A batch has completions of different lengths, and the values of their tokens must become one number. Which mean should
+# we take? GRPO, DAPO and Dr. GRPO answer differently.
 #
 # **The question: how much does each token count, and what does that do to long and short completions?**
 #
-# Averaging is linear. So every answer is an array of **weights** $W$, one per token, and the loss is
+# Averaging is linear. So each answer is an array of **weights** $W$, one per token, and the loss is
 #
 # $$ \text{loss} = -\sum_{i,t} W_{i,t}\, s_{i,t} $$
 #
-# where $s_{i,t}$ is what token $t$ of completion $i$ adds (its surrogate, notebook 4). Whoever knows the picture of $W$
-# knows the aggregation.
+# where $s_{i,t}$ is what token $t$ of completion $i$ adds (its surrogate, notebook 4). If you know the picture of $W$,
+# you know the aggregation.
 #
-# Two cells ask for a **guess**. The number that stands there is a first thought; put in yours. Within 5 % of the answer counts as
-# right.
+# Two cells ask for a **guess**. The number in the cell is only a placeholder. Replace it by your own guess. A guess
+# within 5 % of the answer counts as right.
 
 # %%
 # %matplotlib inline
@@ -50,11 +50,11 @@ from grpo_ref.plots import dynamics_figure, token_grids, weights_by_length
 # One group of $n = 4$ completions with $|o_i| = 1, 2, 4, 6$ tokens. The generation budget is $L = 8$ tokens. The mask is 1
 # on tokens and 0 on padding.
 #
-# The names of the pictures: in the **sequence mean** each completion takes the mean over its own tokens, and then the mean over the
-# completions is taken, so $W = \frac1n \cdot \frac1{|o|}$. In the **token mean** all tokens of the batch are one heap,
-# $W = 1 / \sum_i |o_i|$. The **constant** divides by $n$ and by the budget, whatever came out, $W = \frac1{nL}$.
+# The **sequence mean** takes the mean over the tokens of each completion, and then the mean over the completions, so $W
+# = \frac1n \cdot \frac1{|o|}$. The **token mean** takes the mean over all tokens of the batch, so $W = 1 / \sum_i
+# |o_i|$. The **constant** divides by $n$ and by the budget, whatever the lengths are, so $W = \frac1{nL}$.
 #
-# **Guess:** the longest completion has 6 of 13 tokens. What share of all the weight has it with GRPO?
+# **Guess:** the longest completion has 6 of 13 tokens. What share of the total weight does it have with GRPO?
 
 # %%
 guess_share = 6 / 13
@@ -73,26 +73,32 @@ pictures = {
     "sequence mean (GRPO): 1 / (n |o|)": weights(grpo),
     "token mean (DAPO): 1 / Σ|o|": weights(dapo),
     "constant (Dr. GRPO): 1 / (n L)": weights(dr_grpo),
-    "without L (the textbook): 1 / n": weights(slot(sequence_mean_token_sum)),
+    "sum, without L: 1 / n": weights(slot(sequence_mean_token_sum)),
 }
-because = "Each completion has one vote of four, and shares it among its tokens. With DAPO it would be 6/13 = 0.4615."
+because = (
+    "Each completion has a quarter of the weight, shared by its tokens. With DAPO it would be 6/13 = 0.4615."
+)
 print(how_far(guess_share, weights(grpo)[-1].sum(), because))
 token_grids(pictures, mask, sums=True)
+# Figure: four grids of token weights, with a row for each of four completions of 1, 2, 4 and 6 tokens. In the
+# sequence mean every row sums to 1/4; in the token mean every cell is 1/13; with the constant every cell is
+# 1/32; without L every cell is 1/4.
 
 # %% [markdown]
-# What to see:
+# The pictures show:
 #
-# * **Sequence mean.** Each row sums to the same, 1/4: *every completion has one vote.* A token of the longest completion
-#   counts a sixth of the lone token of the shortest.
-# * **Token mean.** Each cell is the same, 1/13: *every token has one vote.* The longest completion has nearly half of them.
-# * **Constant.** Each cell is the same again, but $1/32$ instead of $1/13$, and it stays that whatever the other completions
-#   are. In a batch of short answers the whole loss is small.
-# * **Without L.** The same picture once more, $L$ times darker if the four shared their colours: a matter of size only, which
-#   the learning rate can undo.
+# * **Sequence mean.** Each row sums to 1/4: *every completion has the same weight.* A token of the longest completion
+#   counts a sixth of the only token of the shortest completion.
+# * **Token mean.** Each cell is 1/13: *every token has the same weight.* The longest completion has nearly half of the
+#   total weight.
+# * **Constant.** All cells are equal again, but they are $1/32$ instead of $1/13$, and they do not depend on the other
+#   completions. In a batch of short answers the whole loss is small.
+# * **Without L.** The weights of the third picture, multiplied by $L$. They differ only by this factor, which the
+#   learning rate can undo.
 #
-# So there are really two families: those that divide by the length of each completion, and those that do not.
+# So there are two kinds of aggregation: some divide by the length of each completion, and some do not.
 #
-# With a running kernel, make the longest completion longer, and watch what happens to the *others*:
+# With a running kernel, make the longest completion longer, and watch the weights of the *other* completions:
 
 
 # %%
@@ -105,25 +111,30 @@ def longer(longest=6):
 _ = interact(longer, longest=(4, 8, 1))
 
 # %% [markdown]
-# Without a kernel: with GRPO nothing happens to the others, with DAPO all of them get less. The next figure shows it for six
-# completions of 1 to 12 tokens.
+# With GRPO the weights of the others do not change; with DAPO all of them become smaller. The next figure shows this
+# for six completions of 1 to 12 tokens.
 
 # %%
 spread = (np.arange(12) < np.array([1, 2, 3, 5, 8, 12])[:, None]).astype(float)
 weights_by_length({"sequence mean": grpo, "token mean": dapo, "constant": dr_grpo}, spread, max_length=16)
+# Figure: left, the weight of a token against the length of its completion: it falls for the sequence mean and
+# is constant for the two others. Right, the weight of a completion: constant for the sequence mean,
+# proportional to the length for the others.
 
 # %% [markdown]
-# Left: a token's weight falls with the length of its completion only in the sequence mean. Right: a completion's weight
-# grows with its length in the two others. You write the three in [`aggregation/sequence_mean`](../exercises/05_aggregation/03_sequence_mean.py),
+# Left: only in the sequence mean does the weight of a token fall with the length of its completion. Right: in the two
+# others, the weight of a completion grows with its length. You write all three in
+# [`aggregation/sequence_mean`](../exercises/05_aggregation/03_sequence_mean.py),
 # [`aggregation/token_mean`](../exercises/05_aggregation/02_token_mean.py) and
-# [`aggregation/fixed_length`](../exercises/05_aggregation/04_fixed_length.py);
-# [the aggregation](../docs/derivation/09_aggregation.md) derives what each of them pays for.
+# [`aggregation/fixed_length`](../exercises/05_aggregation/04_fixed_length.py); [the
+# aggregation](../docs/derivation/09_aggregation.md) derives what each of them optimizes.
 #
 # ## One token mean, two denominators
 #
-# The pictures above have one group. With several prompts, the trainers and the paper of DAPO part. verl and TRL divide by the
-# tokens of the *batch*. The paper (equations 8 and 12) divides by the tokens of each *group*, and then takes the mean over
-# the prompts. Take two prompts: the answers to one have 10 tokens, the answers to the other have 1000.
+# The pictures above have one group. With several prompts, the trainers differ from DAPO's paper. verl and TRL divide by
+# the number of tokens in the *batch*. The paper (equations 8 and 12) divides by the number of tokens in each *group*,
+# and then takes the mean over the prompts. Take two prompts: the answers to one have 10 tokens, the answers to the
+# other have 1000.
 
 # %%
 lengths_of_prompts = np.array([[10, 10], [1000, 1000]])
@@ -132,14 +143,14 @@ for name, kernel in {"verl and TRL": token_mean, "DAPO's paper": group_token_mea
     print(f"{name:13} weight of each prompt:", kernel(two_groups).sum((1, 2)).round(4))
 
 # %% [markdown]
-# In the paper every prompt has one vote. In the trainers every token of the batch has one vote, so the prompt with the short
-# answers is hardly heard. The papers of CISPO and GPG print the same formula as DAPO. You write it in
-# [`aggregation/group_token_mean`](../exercises/05_aggregation/06_group_token_mean.py).
+# In the paper every prompt has the same weight. In the trainers every token of the batch has the same weight, so the
+# prompt with the short answers hardly counts. The papers of CISPO and GPG have the same formula as DAPO's paper. You
+# write it in [`aggregation/group_token_mean`](../exercises/05_aggregation/06_group_token_mean.py).
 #
-# ## What it does to right and wrong answers
+# ## The effect on right and wrong answers
 #
-# The push on a token is $W \cdot A$: up where positive. Take a short and a long right answer ($A = +1$), and a short and a
-# long wrong one ($A = -1$).
+# The push on a token is $W \cdot A$, upwards if it is positive. Take a short and a long right answer ($A = +1$), and a
+# short and a long wrong one ($A = -1$).
 
 # %%
 rows = ["right, short", "right, long", "wrong, short", "wrong, long"]
@@ -150,6 +161,9 @@ pushes = {
     "constant (Dr. GRPO)": A * weights(dr_grpo, ragged),
 }
 token_grids(pushes, ragged, rows=rows)
+# Figure: two grids of pushes for short and long, right and wrong completions. With the sequence mean the
+# tokens of long completions have a third of the push of short ones; with the constant all pushes have the
+# same size.
 
 # %% [markdown]
 # With the sequence mean,
@@ -157,21 +171,21 @@ token_grids(pushes, ragged, rows=rows)
 # * among *right* answers, each token of the short one is pushed up three times as hard: **be brief when right**;
 # * among *wrong* answers, each token of the long one is pushed down only a third as hard: **ramble when wrong**.
 #
-# Nobody asked for that. This is the **length bias** that Dr. GRPO (Liu et al. 2025, arXiv:2503.20783) removes. Where it comes
-# from is one line of mathematics. The policy gradient follows
-# $\mathbb{E}[A \sum_t \nabla \log\pi_t] = \nabla\, \mathbb{E}[A]$, so with the weight $1/|o|$ it follows
+# The reward does not ask for this. It is the **length bias** that Dr. GRPO (Liu et al. 2025, arXiv:2503.20783) removes.
+# One line of mathematics explains it. The policy gradient follows $\mathbb{E}[A \sum_t \nabla \log\pi_t] = \nabla\,
+# \mathbb{E}[A]$, so with the weight $1/|o|$ it follows
 #
 # $$ \mathbb{E}\Big[\frac{A}{|o|} \sum_t \nabla\log\pi_t\Big] = \nabla\, \mathbb{E}\Big[\frac{A}{|o|}\Big]
 #    \quad\text{(with } A \text{ held constant).} $$
 #
-# It improves the advantage **per token**. If $A > 0$ that is larger for a short completion; if $A < 0$, $A/|o|$ is *less
-# bad* for a long one.
+# It increases the advantage **per token**, $A/|o|$. If $A > 0$, this is larger for a short completion. If $A < 0$, it
+# is *less negative* for a long one.
 #
 # ## Does it happen?
 #
-# Let us build the smallest language in which it could. The first token is the answer: `R` (right) or `W` (wrong). Then
-# comes any number of dots, and the end. **The reward is only for the first token; the dots change nothing.** The policy has
-# three states: at the start, after `R`, and after `W`.
+# We build the smallest language in which it could happen. The first token is the answer: `R` (right) or `W` (wrong).
+# Any number of dots follows, and then the end. **Only the first token decides the reward; the dots change nothing.** The
+# policy has three states: at the start, after `R`, and after `W`.
 
 
 # %%
@@ -181,7 +195,7 @@ def judge(prompts, tokens, mask):
 
 
 # %%
-never = -20.0  # a logit so low that the token is never drawn
+never = -20.0  # a logit so low that the token is never sampled
 chatter = Task(
     name="chatter", vocabulary=("R", "W", ".", ""), max_length=20, prompts=("?",), starts=np.array([0]),
     prompt_probs=np.ones(1),
@@ -191,10 +205,10 @@ chatter = Task(
 )  # fmt: skip
 
 # %% [markdown]
-# Three runs that differ in the aggregation only. We watch the mean length of right and of wrong completions; a fair
-# aggregation has no reason to change either. At the start all completions have about six tokens.
+# The three runs differ only in the aggregation. We watch the mean length of right and of wrong completions. The reward
+# gives no reason to change either of them. At the start all completions have about six tokens.
 #
-# **Guess:** how many tokens has a *wrong* completion at the end, with the sequence mean?
+# **Guess:** how many tokens does a *wrong* completion have at the end, with the sequence mean?
 
 # %%
 guess_length = 6.0
@@ -220,42 +234,47 @@ runs = {
     "constant (Dr. GRPO)": run(dr_grpo),
 }
 dynamics_figure(runs, ("right", "tokens if right", "tokens if wrong"))
+# Figure: three panels over 60 updates: the share of right answers rises equally fast for all three
+# aggregations; with the sequence mean right completions become shorter and wrong ones longer, with the two
+# others the lengths hardly change.
 
 # %%
 for label, history in runs.items():
     for name in ("tokens if right", "tokens if wrong"):
         first, last = (history[update][name].mean() for update in (0, -1))
         print(f"{label:21} {name}: {first:.1f} -> {last:4.1f}")
-because = "A wrong answer is punished less per token if it has more of them. Nothing else in this task depends on the length."
+because = "Each token of a wrong answer is pushed down less if the answer has more tokens. Nothing else in this task depends on the length."
 print(how_far(guess_length, runs["sequence mean (GRPO)"][-1]["tokens if wrong"].mean(), because))
 
 # %% [markdown]
-# All three learn the right answer equally fast. But with the sequence mean, right completions become short and wrong ones
-# more than twice as long, for no reward at all. In a language model this looks like "it thinks longer and longer about
-# what it cannot solve", and is easily taken for a sign of reasoning. The two others keep their lengths, up to chance.
+# All three learn the right answer equally fast. But with the sequence mean, right completions become short and wrong
+# completions become more than twice as long, although length is not rewarded. In a language model it would look as if
+# the model thinks longer and longer about problems that it cannot solve, and you could mistake this for reasoning. With
+# the two others the lengths do not change, up to chance.
 #
-# ## Which one, then?
+# ## Which one to choose
 #
 # | | sequence mean | token mean | constant |
 # |---|---|---|---|
-# | one vote for | each completion | each token | each token |
+# | same weight for | each completion | each token | each token |
 # | length bias | brief when right, long when wrong | hardly (the denominator depends on the sample) | none |
-# | long completions | weigh as much as short ones | weigh more | weigh more |
+# | long completions | count as much as short ones | count more | count more |
 # | sum of the weights | 1 | 1 | small in a batch of short answers |
-# | depends on how a batch is cut into parts | no | yes: each part has its own number of tokens | no |
+# | depends on how a batch is split into micro-batches | no | yes: each part has its own number of tokens | no |
 #
-# Names differ in the trainers: the sequence mean is TRL's `"grpo"` and verl's `"seq-mean-token-mean"`, the token mean is TRL's
-# `"bnpo"` or `"dapo"` and verl's `"token-mean"`, the constant is TRL's `"dr_grpo"` and verl's `"seq-mean-token-sum-norm"`.
+# The trainers use different names. The sequence mean is TRL's `"grpo"` and verl's `"seq-mean-token-mean"`, the token
+# mean is TRL's `"bnpo"` or `"dapo"` and verl's `"token-mean"`, the constant is TRL's `"dr_grpo"` and verl's
+# `"seq-mean-token-sum-norm"`.
 #
 # ## Try yourself
 #
-# **a.** Make the longest completion 13 tokens (`lengths = [1, 2, 4, 13]`). What share of all weight do its tokens have in
-# each picture? And what else must be changed?
+# **a.** Make the longest completion 13 tokens (`lengths = [1, 2, 4, 13]`). What share of the total weight do its tokens
+# have in each picture? And what else must you change?
 #
 # <details><summary>Answer</summary>
 #
-# Sequence mean: 1/4, as every completion. Token mean: $13/20 = 65\,\%$, and so in the two others. The budget $L$ must go up
-# to at least 13: it is the longest length that is allowed.
+# Sequence mean: 1/4, as for every completion. Token mean: $13/20 = 65\,\%$, and the same in the two others. The budget
+# $L$ must be at least 13, because it is the largest allowed length.
 # </details>
 #
 # **b.** Let one completion be empty (`lengths = [0, 2, 4, 6]`), and compare `slot(sequence_mean_token_mean,
@@ -263,19 +282,20 @@ print(how_far(guess_length, runs["sequence mean (GRPO)"][-1]["tokens if wrong"].
 #
 # <details><summary>Answer</summary>
 #
-# TRL counts the empty one in $n = 4$: each of the others has weight 1/4, and the weights sum to 3/4. verl does not: 1/3
-# each. For masked-out completions (DAPO's overlong filter) the difference is real.
+# TRL counts the empty completion in $n = 4$: each of the others has weight 1/4, and the weights sum to 3/4. verl does
+# not count it: each of the others has weight 1/3. The difference matters for completions that are masked out (DAPO's
+# overlong filter).
 # </details>
 #
-# **c.** In `judge`, let `W` be the right answer (`tokens[..., 0] == 1`). Which completions will shrink with the sequence
-# mean, those that begin with `R` or with `W`?
+# **c.** In `judge`, let `W` be the right answer (`tokens[..., 0] == 1`). Which completions become shorter with the
+# sequence mean: the ones that begin with `R`, or the ones that begin with `W`?
 #
 # <details><summary>Answer</summary>
 #
-# Those with `W`, which are rewarded now. The bias knows nothing of right and wrong, only of the sign of $A$.
+# The completions that begin with `W`, which are rewarded now. The bias depends only on the sign of $A$.
 # </details>
 #
 # In the course: the four exercises above,
-# [`aggregation/completion_mask`](../exercises/05_aggregation/01_completion_mask.py) for what must be masked in the first place, and
-# [`aggregation/soft_overlong`](../exercises/05_aggregation/05_soft_overlong.py) for texts that the budget cuts. The laboratory has
-# tested the bias on more than this one task: [length_bias](../docs/experiments/README.md#length_bias).
+# [`aggregation/completion_mask`](../exercises/05_aggregation/01_completion_mask.py) about what must be masked, and
+# [`aggregation/soft_overlong`](../exercises/05_aggregation/05_soft_overlong.py) about texts that are cut at the budget.
+# An experiment has tested the bias on many tasks: [length_bias](../docs/experiments/README.md#length_bias).

@@ -9,12 +9,12 @@
 # %% [markdown]
 # # 6. KL: estimators, and reward hacking with names
 #
-# Most GRPO objectives subtract $\beta\,\mathrm{KL}(\pi_\theta \,\|\, \pi_\text{ref})$: a price for moving away from the
-# reference policy. Two questions:
+# Most GRPO objectives subtract $\beta\,\mathrm{KL}(\pi_\theta \,\|\, \pi_\text{ref})$: a penalty for moving away from
+# the reference policy. There are two questions:
 #
 # * The exact KL is a sum over the whole vocabulary. Trainers estimate it from the one token that was sampled. **What do
-#   they estimate, and what is the gradient of what they estimate?** The two answers differ.
-# * **What does the penalty prevent?** We let a letter model of real first names learn to write long ones, and watch it
+#   they estimate, and what is the gradient of this estimate?** The two answers differ.
+# * **What does the penalty prevent?** We train a letter model of real first names to write long names, and watch it
 #   cheat.
 
 # %%
@@ -38,20 +38,23 @@ from grpo_ref.plots import frontier_figure, penalty_figure, spread_figure
 # $$k_1 = v \qquad k_2 = \tfrac12 v^2 \qquad k_3 = e^{-v} - 1 + v .$$
 #
 # The left picture shows the values: $k_1$ can be negative for a single token, although a KL never is. The right picture
-# shows the slope, what the loss pushes the token with.
+# shows the slope, with which the loss pushes the token.
 
 # %%
 penalty_figure({"k1": slot(k1), "k2": slot(k2), "k3": slot(k3)})
+# Figure: value and slope of k1, k2 and k3 against the log-ratio. The values agree near 0; the slope of k1 is
+# constant, the slopes of k2 and k3 change their sign at 0.
 
 # %% [markdown]
-# Look at the right picture: the slope of $k_1$ is **constant**. Its expected gradient is
-# $\mathbb{E}[\nabla \log \pi_\theta] = 0$: it pushes every token with the same force, whatever the reference says, and
-# does nothing but add noise. As a *value*, $k_1$ is unbiased; as a *loss*, it is useless. Only $k_2$ and $k_3$ have a slope
-# that pulls back towards the reference, each in its own way.
+# Look at the right picture: the slope of $k_1$ is **constant**. Its expected gradient is $\mathbb{E}[\nabla \log
+# \pi_\theta] = 0$: it pushes every token with the same force, whatever the reference is, and only adds noise. As a
+# *value*, $k_1$ is unbiased; as a *loss*, it is useless. Only $k_2$ and $k_3$ have a slope that pulls back towards the
+# reference, each in its own way.
 #
 # ## The values: how noisy?
 #
-# A policy and a reference over ten tokens, an estimate from a batch of 32 tokens, 2000 times over.
+# We take a policy and a reference over ten tokens, estimate the KL from a batch of 32 tokens, and repeat this 2000
+# times.
 
 # %%
 rng = np.random.default_rng(0)
@@ -61,17 +64,21 @@ drawn = v[rng.choice(10, p=policy, size=(2000, 32))]
 estimates = {"k1": drawn, "k2": drawn**2 / 2, "k3": np.expm1(-drawn) + drawn}
 exact = float((policy * v).sum())
 spread_figure({name: values.mean(1) for name, values in estimates.items()}, exact, "KL (nats per token)")
+# Figure: estimates of the KL from 2000 batches with their mean and spread: the means of k1 and k3 are on the exact
+# value, and their spreads are about equal; the mean of k2 is too high.
 
 # %% [markdown]
-# $k_1$ and $k_3$ are right on average, $k_2$ is not; the bars tell the noise. That $k_3$ is the calmer of the two is true near
-# the reference only: $e^{-v}$ is huge for a token that the reference finds likely and the policy does not. The experiment
-# [`kl_estimators`](../docs/experiments/README.md#kl_estimators) measures both at distances from 0.001 nats to more than one.
+# $k_1$ and $k_3$ are right on average, and $k_2$ is not. The bars show the noise, which is about the same for $k_1$ and
+# $k_3$ here. Near the reference $k_3$ is less noisy. Far from the reference it can be much noisier: $e^{-v}$ is huge
+# for a token that is likely under the reference and unlikely under the policy. The experiment
+# [`kl_estimators`](../docs/experiments/README.md#kl_estimators) measures both at distances from 0.001 nats to more than
+# one.
 #
-# ## The gradients: of what?
+# ## Which gradient does each estimator have?
 #
 # The expected gradient of a loss that contains $k$ is the slope times $\nabla\log\pi_\theta$, averaged over
-# $\pi_\theta$. For a table of probabilities we can write it down: token $a$ gets
-# $\pi_a\,(s_a - \sum_b \pi_b s_b)$ with $s$ the slope. Compare with the two exact gradients.
+# $\pi_\theta$. For a table of probabilities there is a formula: the gradient for token $a$ is
+# $\pi_a\,(s_a - \sum_b \pi_b s_b)$ where $s$ is the slope. Compare it with the two exact gradients.
 
 
 # %%
@@ -85,14 +92,15 @@ for name, slope in slopes.items():
     print(name, {kl: bool(np.allclose(expected(slope), exact)) for kl, exact in toward.items()})
 
 # %% [markdown]
-# So the penalty of most trainers, $k_3$, has the value of one KL and the gradient of the **other** one. Both pull towards the
-# reference; they differ in how: $\mathrm{KL}(\text{ref}\,\|\,\pi)$ punishes above all giving up what the reference does. Where
-# training comes to rest with each of them is tested in [`kl_optimum`](../docs/experiments/README.md#kl_optimum).
+# So the penalty of most trainers, $k_3$, has the value of one KL and the gradient of the **other** KL. Both gradients
+# pull towards the reference, but $\mathrm{KL}(\text{ref}\,\|\,\pi)$ is largest if the policy no longer writes what the
+# reference writes. The experiment that compares where training ends with each of them is
+# [`kl_optimum`](../docs/experiments/README.md#kl_optimum).
 #
 # ## Reward hacking with names
 #
-# The reference policy was counted from 5163 real first names. The reward is 1 for a name of eight to ten letters. What we
-# would like to keep, without paying for it, is that the names are real and that they are many.
+# The reference policy was estimated from 5163 real first names. The reward is 1 for a name of eight to ten letters. We
+# would also like the names to be real and varied, but the reward does not measure this.
 #
 # **Guess first.** What happens to the share of *real* names when there is no penalty: does it "fall", "stay" (within 0.05), or
 # "rise"?
@@ -114,16 +122,18 @@ ends = {
     f"kl_coef = {coef}": (update.metrics["kl"], update.metrics["reward"]) for coef, update in last.items()
 }
 frontier_figure(ends, "KL to the reference (nats a name)", "reward: share of long names")
+# Figure: reward against the KL to the reference, one point for each weight of the penalty: the smaller the
+# weight, the higher both are.
 
 # %% [markdown]
-# More reward costs more distance, and the weight of the penalty chooses the point on the way. What the distance means, you
-# see in the names themselves; each line was drawn with the same random numbers.
+# A higher reward needs a larger distance from the reference, and the weight of the penalty chooses the point on this
+# curve. The names show what the distance means. Each line was sampled with the same random numbers.
 
 # %%
 for coef, update in last.items():
     drawn = sample(names, update.state.params[:1], prompts=8, seed=1)
-    words = [names.render(drawn.prompts[0, p], drawn.tokens[0, p, 0], drawn.mask[0, p, 0]) for p in range(8)]
-    print(f"kl_coef {coef:4}: ", *words)
+    texts = [names.render(drawn.prompts[0, p], drawn.tokens[0, p, 0], drawn.mask[0, p, 0]) for p in range(8)]
+    print(f"kl_coef {coef:4}: ", *texts)
 
 # %%
 watched = ("reward", "real_name", "distinct_bigrams", "entropy")
@@ -131,7 +141,6 @@ print(f"{'kl_coef':8}", *(f"{name:>17}" for name in watched))
 for coef, update in last.items():
     print(f"{coef:<8}", *(f"{update.metrics[name].mean():17.2f}" for name in watched))
 
-# %% [markdown]
 # %%
 at_first = np.mean(
     [update.metrics["real_name"].mean() for update in [next(iter(iter_train(names, GRPO, config)))]]
@@ -146,36 +155,37 @@ print(
 )
 
 # %% [markdown]
-# Without a penalty nearly every name is long, and they are all alike: the policy has found a few endings that pay and uses
-# them for everything. The share of *real* names does not fall. Had we watched that number alone, we would have seen nothing;
-# the entropy and the share of distinct bigrams tell. This is reward hacking in its smallest form: **the reward says what is
-# paid, not what is meant**, and the one measure of quality that you thought of may be fooled too.
+# Without a penalty nearly every name is long, and the names are all alike: the policy has found a few endings with a
+# high reward and uses them everywhere. The share of *real* names does not fall. This number alone would have shown
+# nothing; the entropy and the share of distinct bigrams show the problem. This is reward hacking in its smallest form:
+# **the reward is not the goal**, and the policy may fool your one measure of quality too.
 #
-# Is this what a penalty is for? For many goals and references, with every learning rate chosen for its arm,
-# [`hacked_names`](../docs/experiments/README.md#hacked_names) finds little that a weight of 0.3 keeps: neither more real names
-# nor more different ones. The table above holds for one learning rate, at which the unpunished policy goes far. A penalty is
-# worth more where the judge's favourite answers are truly bad
-# ([`reward_hacking`](../docs/experiments/README.md#reward_hacking)) and where the reward is a model that was learned
+# Does a penalty prevent this? The experiment [`hacked_names`](../docs/experiments/README.md#hacked_names) tested many
+# goals and references, with the best learning rate for each variant. There a weight of 0.3 preserves little: the names
+# are neither more often real nor more varied. The table above holds for one learning rate, at which the policy without
+# a penalty moves far. A penalty helps more if the answers that the judge prefers are really bad
+# ([`reward_hacking`](../docs/experiments/README.md#reward_hacking)) and if the reward is a learned model
 # ([`reward_hacking_network`](../docs/experiments/README.md#reward_hacking_network)).
 #
 # ## Try yourself
 #
-# 1. Use `penalty=slot(k1)` with `kl_coef=1.0`. What should happen, from the pictures above?
+# 1. Use `penalty=slot(k1)` with `kl_coef=1.0`. What do you expect from the pictures above?
 #
 # <details><summary>Answer</summary>
 #
-# Nothing useful: the gradient of $k_1$ is zero on average. The policy drifts as if there were no penalty, with more noise.
+# No useful effect: the gradient of $k_1$ is zero on average. The policy moves as if there were no penalty, with more
+# noise.
 # </details>
 #
 # 2. Why does TRL weight $k_3$ with the importance ratio (`use_bias_correction_kl`) when a batch is used for several steps?
 #
 # <details><summary>Answer</summary>
 #
-# The tokens were sampled from an older policy. Weighted by the ratio, the estimator is unbiased for the *current* policy
-# again, and, since the weight is differentiated too, its gradient is that of the KL itself. Both hold at each position, given
-# the tokens before it. The positions themselves are still those that the older policy reached, so the sum over the tokens is not
-# an unbiased estimate of the KL of whole completions. Neither is its gradient, even on-policy: a token also changes which
-# positions follow ([step 8](../docs/derivation/08_kl_in_the_loss.md)).
+# The tokens were sampled from an older policy. Weighted by the ratio, the estimator is unbiased for the *current*
+# policy again. The weight is differentiated too, so the gradient is the gradient of the KL itself. Both hold at each
+# position, given the tokens before it. But the older policy decided which positions were reached, so the sum over the
+# tokens is not an unbiased estimate of the KL of whole completions. Its gradient is not unbiased either, even
+# on-policy, because a token also changes which positions follow ([step 8](../docs/derivation/08_kl_in_the_loss.md)).
 # </details>
 #
 # Exercises that practise this: `kl/k3`, `kl/k3_slope`, `kl/estimators`, `kl/exact_kl`, `kl/expected_gradient`.

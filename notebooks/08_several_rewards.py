@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 8. Several rewards
 #
-# A reward is rarely one number: an answer should be right, well formed, short, polite. Trainers add the criteria up with
-# weights, and GRPO divides the sum by its standard deviation. **What happens to the small reward beside the big one?** And
-# does it help to normalise each reward first, as GDPO does?
+# A reward often combines several criteria: an answer should be right, well formed, short and polite. Trainers add the
+# criteria with weights, and GRPO divides the sum by its standard deviation. **What happens to a small reward next to a
+# large one?** And does it help to normalise each reward first, as GDPO does?
 
 # %%
 # %matplotlib inline
@@ -28,8 +28,8 @@ from grpo_ref.plots import lines_figure
 # %% [markdown]
 # ## One group, by hand
 #
-# Four completions of one prompt, judged twice: by a large reward (0 or 20) and by a small one (0 or 1). All four
-# combinations occur once.
+# Four completions of one prompt have two rewards: a large one (0 or 20) and a small one (0 or 1). Each of the four
+# combinations occurs once.
 
 # %%
 large = np.array([[20.0, 20.0, 0.0, 0.0]])
@@ -40,18 +40,19 @@ print("summed first:    ", summed.round(2)[0])
 print("normalised first:", separate.round(2)[0])
 
 # %% [markdown]
-# Summed first, the completion that gets the large reward alone has nearly the same advantage as the one that gets both: the
-# small reward makes a difference of $1/20$ of the large one's. Normalised first, both count the same. That is all there is
-# to it: dividing by the standard deviation of the *sum* keeps the proportions that the scales happened to have.
+# If the rewards are summed first, the completion with the large reward alone has nearly the same advantage as the one
+# with both: the effect of the small reward is $1/20$ of the effect of the large one. If the rewards are normalised
+# first, both count the same. The reason is simple: dividing by the standard deviation of the *sum* keeps the
+# proportions of the scales.
 #
-# The share of the small reward in the advantage, as its scale shrinks:
+# The next figure shows the effect of the small reward on the advantage, for different scales of the large one:
 
 # %%
 scales = np.array([1, 2, 5, 10, 20, 50, 100])
 
 
 def pull(advantages):
-    return advantages[0, 0] - advantages[0, 1]  # what the small reward is worth, all else equal
+    return advantages[0, 0] - advantages[0, 1]  # effect of the small reward, all else equal
 
 
 summed = [pull(group_normalized(scale * large / 20 + small)) for scale in scales]
@@ -68,17 +69,19 @@ lines_figure(
     "advantage of having the small reward",
     log_x=True,
 )
+# Figure: effect of the small reward on the advantage against the scale of the large reward: it falls towards
+# 0 for the summed reward and is constant if each reward is normalised first.
 
 # %% [markdown]
 # ## Does it matter for learning?
 #
-# A toy language whose completions have two parts, each of a few letters. The letters of the first part earn the large
-# reward, those of the second the small one, and the two have nothing to do with one another: nothing is lost by learning
-# both. The quality of a part is 0 for the policy that we start from and 1 for the best letters. The large reward is 20 times
+# In a toy language, completions have two parts of a few letters each. The letters of the first part decide the large
+# reward, and the letters of the second part decide the small one. The two parts are independent, so the policy can
+# learn both. The quality of a part is 0 for the first policy and 1 for the best letters. The large reward is 20 times
 # the small one.
 #
-# **Guess first.** Averaged over the training, how much of the *small* reward's quality does GRPO get on the sum, where GDPO
-# gets 1 part? (0 for nothing, 1 for as much; within 0.1 counts as right.)
+# **Guess first.** GRPO trains on the sum. Averaged over training, what is its quality in the *small* reward, divided by
+# GDPO's? (0 means nothing, 1 means as much as GDPO; within 0.1 counts as right.)
 
 # %%
 guess_share = 0.2
@@ -89,10 +92,10 @@ runs = {
     label: learned(recipe=recipe, learning_rate=1.0, ratio=20.0, seeds=16, seed=0)
     for label, recipe in recipes.items()
 }
-summed, separate = (found["mean small"].mean() for found in runs.values())
+summed, separate = (measured["mean small"].mean() for measured in runs.values())
 because = (
-    "the sum is divided by the standard deviation of the large reward, so the small one is one twentieth as loud,"
-    " until the large one is learned and no longer tells the completions of a group apart."
+    "the sum is divided by the standard deviation of the large reward, so the small one counts one twentieth as much,"
+    " until the large one is learned and is the same for all completions of a group."
 )
 print(how_far(guess_share, summed / separate, because, within=0.1))
 
@@ -100,50 +103,56 @@ print(how_far(guess_share, summed / separate, because, within=0.1))
 updates = np.arange(1, 81)
 lines_figure(
     updates[::4],
-    {name: found["small"][:, ::4] for name, found in runs.items()},
+    {name: measured["small"][:, ::4] for name, measured in runs.items()},
     "update",
-    "quality paid with the small reward (0 to 1)",
+    "quality in the small reward (0 to 1)",
 )
+# Figure: quality in the small reward over 80 updates: with GDPO it rises to nearly 1 within 20 updates; with the summed
+# reward it rises more slowly, to about 0.7.
 
 # %%
 lines_figure(
     updates[::4],
-    {name: found["large"][:, ::4] for name, found in runs.items()},
+    {name: measured["large"][:, ::4] for name, measured in runs.items()},
     "update",
-    "quality paid with the large reward (0 to 1)",
+    "quality in the large reward (0 to 1)",
 )
+# Figure: quality in the large reward over 80 updates: the lines of both methods lie on each other.
 
 # %% [markdown]
-# With the sum, the small reward's letters are learned late. Nothing is ignored for ever here, because in the toy the large
-# reward can be *solved*. Where it cannot, the small one stays in its noise. And the large reward pays next to nothing for
-# it: the two lines of the second figure lie on each other.
+# With the sum, the policy learns the letters of the small reward late. It does learn them here, because the large
+# reward of this toy can be *solved*. If it cannot, the small reward stays hidden in the noise of the large one. With
+# GDPO, the quality in the large reward hardly suffers: the two lines of the second figure lie on each other.
 #
-# The experiment [`reward_scales`](../docs/experiments/README.md#reward_scales) asks the same on tasks drawn anew, at ratios
-# from 3:1 to 100:1, with every learning rate chosen for its arm.
+# The experiment [`reward_scales`](../docs/experiments/README.md#reward_scales) tests the same question on many sampled
+# tasks, with ratios from 3:1 to 100:1 and the best learning rate for each variant.
 #
-# ## What normalising cannot do
+# ## The limits of normalising
 #
-# * It makes the criteria *equally loud*, which may not be what you want: set the weights then. They multiply after the
-#   normalisation, so they mean what they say.
-# * A criterion that is the same for all completions of a group is silent, whatever its weight: there is nothing to compare.
-# * It changes the trade-off where two criteria contradict one another. No normalisation decides what you prefer.
+# * It makes all criteria *count equally*. If you do not want this, set the weights. The weights multiply the normalised
+#   rewards, so a weight of 2 counts twice as much.
+# * A criterion that is the same for all completions of a group has no effect, whatever its weight: there is nothing to
+#   compare.
+# * It changes the trade-off if two criteria contradict each other. No normalisation can decide which of them you
+#   prefer.
 #
 # ## Try yourself
 #
-# 1. Give the small reward a weight of 20 instead of normalising: `(large + 20 * small)`. What is the difference to GDPO?
+# 1. Give the small reward a weight of 20 instead of normalising: `(large + 20 * small)`. How does this differ from
+#    GDPO?
 #
 # <details><summary>Answer</summary>
 #
-# For these numbers, none. But the right weight depends on the spread of each reward in each group, and that changes while
-# the policy learns: GDPO follows it.
+# For these numbers there is no difference. But the right weight depends on the spread of each reward in each group.
+# This spread changes while the policy learns, and GDPO adapts to it.
 # </details>
 #
 # 2. What does GDPO do to a criterion that only one of eight completions meets?
 #
 # <details><summary>Answer</summary>
 #
-# Its standard deviation in the group is small, so the one that meets it gets a large advantage: rare successes are made
-# loud, just as one right answer out of eight is in GRPO itself.
+# The standard deviation of the criterion in the group is small, so the completion that meets it gets a large advantage:
+# rare successes count a lot. GRPO does the same with one right answer out of eight.
 # </details>
 #
 # Exercises that practise this: `advantages/gdpo`, `advantages/group_normalized`, `advantages/ranks`.

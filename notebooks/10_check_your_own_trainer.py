@@ -17,8 +17,8 @@
 #
 # Everything here is on the command line too: `grpo-ref explain`, `convert`, `parity`, `check`.
 #
-# Some cells ask for a **guess**. What stands there is a first thought; put in yours. A number within 5 % of the answer counts as
-# right.
+# Some cells ask for a **guess**. The value in such a cell is only a placeholder. Replace it by your own guess. A number
+# within 5 % of the answer counts as right.
 
 # %%
 # %matplotlib inline
@@ -33,9 +33,10 @@ from grpo_ref.explain.dialects import DIALECTS, trl
 # %% [markdown]
 # ## What does my configuration optimise?
 #
-# A popular configuration, meant to be "Dr. GRPO with a KL penalty". Its key `loss_type` says `dr_grpo`.
+# Here is a popular configuration. It is meant to be "Dr. GRPO with a KL penalty" and sets `loss_type` to `dr_grpo`.
 #
-# **Guess:** are its advantages divided by the standard deviation of the group, as in GRPO, `"yes"` or `"no"`? Dr. GRPO does not.
+# **Guess:** are its advantages divided by the standard deviation of the group, as in GRPO, `"yes"` or `"no"`? In Dr.
+# GRPO they are not.
 
 # %%
 guess_divided = "no"
@@ -46,12 +47,12 @@ explanation = explain(DIALECTS["trl"], mine)
 for part in explanation.parts:
     print(f"{part.name:10} {part.value}")
 divided = explanation.recipe.advantage.kernel.__name__ == "group_normalized"
-because = "The key chooses how the tokens are added up, and nothing else. Another key, scale_rewards, says how rewards are scaled."
+because = "The key sets only how the losses of the tokens are averaged. Another key, scale_rewards, sets how rewards are scaled."
 print(how_far(guess_divided, "yes" if divided else "no", because))
 
 # %% [markdown]
 # Read the first line: the advantages are still *normalised*, that is, divided by the standard deviation of their group.
-# Dr. GRPO is not only its denominator. The traps say so:
+# Dr. GRPO changes both the denominator of the loss and the advantages. The traps explain this:
 
 # %%
 for trap in explanation.traps:
@@ -65,19 +66,19 @@ repaired = trl.recipe(**mine, scale_rewards="none")
 repaired.differences(explanation.recipe)
 
 # %% [markdown]
-# And the same in the words of another trainer, with what cannot be said there:
+# Here is the same configuration in the keys of another trainer, with the settings that this trainer does not have:
 
 # %%
 conversion = convert(DIALECTS["trl"], DIALECTS["verl"], {**mine, "scale_rewards": "none"})
 print(conversion.config)
-for part, (wanted, there) in conversion.lost.items():
-    print(f"cannot be said: {part} = {wanted}; there it is {there}")
+for part, (requested, there) in conversion.lost.items():
+    print(f"cannot be expressed: {part} = {requested}; in verl it is {there}")
 
 # %% [markdown]
-# ## What is the difference worth?
+# ## How large is the difference?
 #
-# Two recipes are two functions. Here is how much each completion of one prompt pushes, under the configuration as it was
-# and as it was meant. The group has one right answer out of eight: a hard prompt.
+# Two recipes are two functions. The figure compares how hard each completion of one prompt is pushed, in the original
+# configuration and in the repaired one. The group has one right answer out of eight: a hard prompt.
 #
 # If a share $p$ of the $G$ rewards is 1 and the others are 0, their standard deviation, with the divisor $G - 1$, is
 #
@@ -92,24 +93,28 @@ guess_factor = 1.0
 from grpo_ref.plots import compared_gradients
 
 rewards = np.array([[1.0, 0, 0, 0, 0, 0, 0, 0]])
-because = "s = √(8/7 · 1/8 · 7/8) = √(1/8) = 0.354, and one divides by it. At p = 1/2 it would be 0.535: hard prompts push more."
+because = "s = √(8/7 · 1/8 · 7/8) = √(1/8) = 0.354, and the factor is 1/s. At p = 1/2, s is 0.535: hard prompts push more."
 print(how_far(guess_factor, 1 / rewards.std(ddof=1), because))
 compared_gradients({"as configured": explanation.recipe, "as meant": repaired}, rewards, length=4)
+# Figure: gradient for each of eight completions under both configurations: the signs are the same, and with
+# the division by the standard deviation each gradient is about three times as large.
 
 # %% [markdown]
-# Dividing by the standard deviation makes a hard prompt push about three times as much, every completion by the same
-# factor: $\hat A_i = (r_i - \bar r) / s$, and $s$ is small where nearly all rewards are equal.
-# [The standard deviation](../docs/derivation/06_standard_deviation.md) proves what follows from that.
+# Dividing by the standard deviation makes a hard prompt push about three times as hard, and the factor is the same for
+# every completion: $\hat A_i = (r_i - \bar r) / s$, and $s$ is small if nearly all rewards are equal. [The standard
+# deviation](../docs/derivation/06_standard_deviation.md) derives the consequences.
 #
 # ## Does the library compute what the trainers compute?
 #
-# `python -m conformance parity` rebuilds losses, gradients and tensors that were recorded from running the trainers' real code, from
-# their configurations and inputs alone, and compares. The report ends with how many passed of each trainer.
+# The losses, gradients and tensors of the trainers' real code were recorded. `python -m conformance parity` computes
+# them again from the configurations and inputs alone, and compares. The report ends with the number of passed
+# comparisons for each trainer.
 #
 # ## Does my own loss compute what I think?
 #
-# Write your loss as a function of five arrays and let it loose on 200 nasty batches: ragged lengths, empty completions,
-# extreme ratios, groups without contrast, garbage and NaN in the padding. A first attempt is below.
+# Write your loss as a function of five arrays. The checker tries it on 200 difficult batches: ragged lengths, empty
+# completions, extreme ratios, groups with equal rewards, random values and NaN in the padding. A first attempt is
+# below.
 #
 # **Guess:** what is wrong with it? `"clip"`, `"sign"`, `"padding"` or `"nothing"`?
 
@@ -124,30 +129,28 @@ def my_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask):
     return -np.where(mask > 0, gain, 0.0).mean()
 
 
-wanted = trl.recipe(loss_type="grpo")
-print(compare(my_loss, wanted))
-because = (
-    "The last line takes the mean over all places of the array, those after the end of a completion too."
-)
+expected = trl.recipe(loss_type="grpo")
+print(compare(my_loss, expected))
+because = "The last line takes the mean over all places of the array, including the padding after the end of a completion."
 print(how_far(guess_fault, "padding", because))
 
 # %% [markdown]
-# It agrees only where nothing is padded, and the checker found out why: `.mean()` divides by the padded length. The mean has to be
-# taken over each completion's own tokens first:
+# It agrees only if nothing is padded, and the checker names the reason: `.mean()` divides by the padded length. The
+# loss must first take the mean over the tokens of each completion:
 
 
 # %%
-def mended(log_probs, old_log_probs, ref_log_probs, advantages, mask):
+def repaired_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask):
     ratio = np.exp(np.where(mask > 0, log_probs - old_log_probs, 0.0))
     gain = np.minimum(ratio * advantages[:, None], np.clip(ratio, 0.8, 1.2) * advantages[:, None])
     lengths = np.maximum(mask.sum(1), 1.0)
     return -(np.where(mask > 0, gain, 0.0).sum(1) / lengths).mean()
 
 
-print(compare(mended, wanted))
+print(compare(repaired_loss, expected))
 
 # %% [markdown]
-# In your own tests this is one line, for NumPy, PyTorch and JAX functions alike:
+# In your own tests this is one line, for NumPy, PyTorch and JAX functions:
 #
 # ```python
 # from grpo_ref.check import assert_matches
@@ -158,23 +161,23 @@ print(compare(mended, wanted))
 #
 # ## Try yourself
 #
-# 1. Change one thing in `mended` (the clip range, the sign of the advantage in the clip, the order of `min` and `clip`) and let
-#    `compare` name it.
+# 1. Change one thing in `repaired_loss` (the clip range, the sign of the advantage in the clip, the order of `min` and
+#    `clip`) and see whether `compare` names the mistake.
 #
 # <details><summary>Answer</summary>
 #
-# Most single mistakes are named: another clip range, a missing `min`, a forgotten mask, a wrong denominator, a swapped
-# KL. A mistake that is not among the known slips is still found; it just has no name.
+# `compare` names most single mistakes: another clip range, a missing `min`, a forgotten mask, a wrong denominator, a
+# swapped KL. It also reports a mistake that it does not know, but without a name.
 # </details>
 #
-# 2. TRL's `loss_type="cispo"` with the default `epsilon_high` is not what the paper means. What does `explain` say?
+# 2. TRL's `loss_type="cispo"` with the default `epsilon_high` is not the loss of the paper. What does `explain` report?
 #
 # <details><summary>Answer</summary>
 #
-# `explain(DIALECTS["trl"], {"loss_type": "cispo"})` warns that the cap falls back to `epsilon`, 0.2, so that nearly all weights
-# are capped; the papers use a cap of several units.
+# `explain(DIALECTS["trl"], {"loss_type": "cispo"})` warns that the bound falls back to `epsilon`, 0.2, so that nearly
+# all weights are truncated. In the papers the bound is several units.
 # </details>
 #
-# Exercises that practise this: the clinic, [chapter 8 of the course](../exercises/08_clinic/README.md), and
-# [`objective/grpo_loss`](../exercises/06_objective/02_grpo_loss.py), in which you write such a loss. What `explain` can read is told
-# in [the practitioner's guide](../docs/practitioner.md).
+# Exercises that practise this: debugging, [chapter 8 of the course](../exercises/08_clinic/README.md), and
+# [`objective/grpo_loss`](../exercises/06_objective/02_grpo_loss.py), in which you write such a loss. [The
+# practitioner's guide](../docs/practitioner.md) explains what `explain` can read.

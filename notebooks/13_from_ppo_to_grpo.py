@@ -7,21 +7,21 @@
 # ---
 
 # %% [markdown]
-# # 13. From PPO to GRPO: what becomes of the critic
+# # 13. From PPO to GRPO: what replaces the critic
 #
-# GRPO is a shortened PPO (proximal policy optimization). PPO trains two things at once: the **policy**, which writes, and
-# the **critic**, which predicts how much reward a half-written text will still earn. A text that earns more than the critic
-# predicted is pushed up. GRPO throws the critic away. It writes several completions of the same prompt and lets their mean
-# reward say what was to be expected.
+# GRPO is a simplified PPO (proximal policy optimization). PPO trains two things at once: the **policy**, which writes,
+# and the **critic**, which predicts how much reward a half-written text will still earn. A text that earns more than
+# the critic predicted is pushed up. GRPO has no critic. It writes several completions of the same prompt and uses their
+# mean reward as the expected reward.
 #
-# **The question: what did the critic do for PPO, and what does one lose, or win, when the mean of a group takes its
-# place?** Two steps lead from no baseline to PPO, and six more to GRPO. Each step changes one thing only. All runs learn the
-# same task from the same number of completions, and every step has an interval. Before some results you are asked for a
-# guess. One that is off by at most 5 % of the answer counts as right; where the answer is a difference with an interval, so does
-# one inside the interval.
+# **The question: what does the critic do for PPO, and what do you lose or gain if the mean of a group replaces it?**
+# Two steps lead from no baseline to PPO, and six more steps lead to GRPO. Each step changes one thing only. All runs
+# learn the same task from the same number of completions, and we compute an interval for the effect of every step.
+# Before some results you are asked for a guess. A guess within 5 % of the answer counts as right. If the answer is a
+# difference with an interval, every guess inside the interval counts as right.
 #
-# Three pages say more: [the baseline](../docs/derivation/02_baseline.md), [the clip](../docs/derivation/04_clip.md) and
-# [the group](../docs/derivation/05_group.md).
+# Three pages explain more: [the baseline](../docs/derivation/02_baseline.md), [the clip](../docs/derivation/04_clip.md)
+# and [the group](../docs/derivation/05_group.md).
 
 # %%
 # %matplotlib inline
@@ -42,57 +42,61 @@ from grpo_ref.plots import intervals_figure, lines_figure, token_grids
 # %% [markdown]
 # ## 1. The task and the budget
 #
-# The task `arithmetic` has 100 prompts, from `0+0=` to `9+9=`. A completion has at most three tokens, each a digit or the
-# end. It is **well formed** if it is a number with an end after it, and the number does not begin with a zero (but 0 itself
-# is one). The right sum with an end after it earns 1.1; any other number that is well formed earns 0.1; all else earns 0.
+# The task `arithmetic` has 100 prompts, from `0+0=` to `9+9=`. A completion has at most three tokens, each a digit or
+# the end. It is **well formed** if it is a number, without a leading zero, followed by the end. (The number 0 is well
+# formed too.) The right sum followed by the end has the reward 1.1, any other well-formed number 0.1, and everything
+# else 0.
 #
-# The policy is a table of logits with one row for each prompt and position, so $100 \cdot 3 \cdot 11 = 3300$ numbers are
-# learned. The policy knows the prompt and the position, and not what it has written. In every update of every run 128
-# completions are written, and then the policy takes four steps of Adam on them.
+# The policy is a table of logits with one row for each prompt and position, so $100 \cdot 3 \cdot 11 = 3300$ numbers
+# are learned. The policy knows the prompt and the position, but not the tokens that it has written. In every update of
+# every run, 128 completions are sampled, and then the policy takes four Adam steps on them.
 
 # %%
 task = TASKS["arithmetic"](max_length=3)
 SEEDS, UPDATES, STEPS = 32, 120, 4
 LENGTH, TEXTS = task.max_length, 1 + 11 + 11**2
 print("prompts:", len(task.prompts), "  logits of the policy:", task.ref_logits.size)
-print("texts that can stand before a token, for each prompt:", TEXTS)
+print("texts that can precede a token, for each prompt:", TEXTS)
 
 # %% [markdown]
 # ## 2. The critic
 #
-# The critic is a function $V$ of the text so far, $o_{<t}$. It should be the reward that is to be expected from there:
+# The critic is a function $V$ of the text so far, $o_{<t}$. It should be the expected reward from there on:
 #
 # $$ V(o_{<t}) = \mathbb{E}[R \mid o_{<t}] . $$
 #
-# Here it is a table too. After a prompt there can stand nothing, one of 11 tokens, or two of them, so it has
-# $1 + 11 + 121 = 133$ numbers for each prompt, and all begin at 0. (Texts with an end in them never come up.) To learn, it makes
-# half the squared error $\tfrac12 (V - R)^2$ smaller. The derivative with respect to $V$ is $V - R$, so one step of gradient
-# descent is
+# Here the critic is a table too. The text after a prompt is empty, or one of 11 tokens, or two of them. So the table
+# has $1 + 11 + 121 = 133$ numbers for each prompt, and all start at 0. (Texts that contain an end never occur.) The
+# critic minimizes half the squared error, $\tfrac12 (V - R)^2$. The derivative with respect to $V$ is $V - R$, so one
+# step of gradient descent is
 #
 # $$ V \leftarrow V + \alpha\,(R - V): $$
 #
-# move a share $\alpha$ of the way to what came out. We take $\alpha = 0.3$, and the mean of $R - V$ over all tokens there: over
-# all tokens of the batch that were written after the same text. (Part 5 has a critic that sees the prompt only. There all
-# tokens of a completion stand at the same place, so that a completion of three tokens counts three times.)
+# move $V$ by a fraction $\alpha$ of the distance to the observed reward. We take $\alpha = 0.3$, and use the mean of $R - V$
+# over all tokens of the batch that were written after the same text. (Part 5 has a critic that sees the prompt
+# only. For this critic all tokens of a completion share one entry of the table, so a completion of three tokens counts
+# three times.)
 #
-# **What it is used for.** The critic's errors from token to token are
+# **Use.** The critic's errors from token to token are
 #
 # $$ \delta_t = V(o_{\le t}) - V(o_{<t}) \quad\text{before the last token}, \qquad \delta_T = R - V(o_{<T}) \quad\text{at it.} $$
 #
-# A token that makes the prospects better has a positive $\delta_t$. **Generalized advantage estimation** (GAE) gives a
-# token its own error and a share $\lambda$ of the advantage of the next token:
+# A token that raises the expected reward has a positive $\delta_t$. In **generalized advantage estimation** (GAE), the
+# advantage of a token is its own error plus $\lambda$ times the advantage of the next token:
 #
 # $$ A_t = \delta_t + \lambda\, A_{t+1} = \sum_{s \ge t} \lambda^{s-t}\, \delta_s . $$
 #
-# For $\lambda = 1$ the sum telescopes, because every $V$ but the first is added once and subtracted once:
+# For $\lambda = 1$ most terms of the sum cancel, because every $V$ except the first is added once and subtracted once:
 #
 # $$ A_t = \big(V(o_{\le t}) - V(o_{<t})\big) + \big(V(o_{\le t+1}) - V(o_{\le t})\big) + \dots + \big(R - V(o_{<T})\big)
 #    = R - V(o_{<t}) . $$
 #
-# For $\lambda = 0$ only the token's own error is left, and the critic is believed in everything. PPO mostly takes 0.95.
+# For $\lambda = 0$ the advantage is the token's own error, and depends on the critic alone. PPO mostly uses $\lambda =
+# 0.95$.
 #
-# **Guess:** before the three tokens of a completion the critic says 0.4, 0.7 and 0.9; the reward is 1. What is the
-# advantage of the *first* token, with $\lambda = 1$? (The value that stands there is somebody's first thought. Put in yours.)
+# **Guess:** before the three tokens of a completion the critic predicts 0.4, 0.7 and 0.9; the reward is 1. What is the
+# advantage of the *first* token, with $\lambda = 1$? (The value in the cell is only a placeholder. Replace it by your
+# own guess.)
 
 
 # %%
@@ -111,22 +115,23 @@ guess_advantage = 1.0
 one = np.array([0.0, 0.0, 1.0]), np.array([0.4, 0.7, 0.9]), np.ones(3)
 for lam in (0.0, 0.95, 1.0):
     print(f"λ = {lam:4}: advantages {gae(*one, lam).round(3)}")
-because = "With λ = 1 the errors 0.3, 0.2 and 0.1 are added up: R - V = 1 - 0.4. The 0.4 was expected anyway."
+because = "With λ = 1 the errors 0.3, 0.2 and 0.1 are added: R - V = 1 - 0.4. The 0.4 was expected."
 print(how_far(guess_advantage, gae(*one, 1.0)[0], because))
 
 # %% [markdown]
 # ## 3. The update
 #
-# PPO divides all advantages of a batch by one number, the root mean square of all advantages of the batch, so that they are
-# about 1 in size. Most implementations *centre* them before: they subtract the mean of all advantages of the batch. Then PPO
-# makes the clipped surrogate $\min(\rho A,\ \mathrm{clip}(\rho, 0.8, 1.2)\, A)$ larger
-# ([notebook 4](04_gallery_of_surrogates.ipynb) draws it). GRPO has the same surrogate. So we take the library's loss for all
-# runs and switch off its KL penalty; runs differ only in where the advantages come from, in how they are scaled, and in how
-# the 128 completions are spread over prompts.
+# PPO divides all advantages of a batch by one number, the root mean square of all advantages of the batch, so that
+# their size is about 1. Before that, most implementations *centre* them: they subtract the mean of all advantages of
+# the batch. Then PPO maximizes the clipped surrogate $\min(\rho A,\ \mathrm{clip}(\rho, 0.8, 1.2)\, A)$ ([notebook
+# 4](04_gallery_of_surrogates.ipynb) draws it). GRPO has the same surrogate. So all runs use the library's loss without
+# a KL penalty. They differ only in three things: how the advantages are computed, how they are scaled, and how many
+# prompts the 128 completions come from.
 #
-# So our PPO is a simple one. Its loss is a mean over the tokens of each completion and then over completions, as in GRPO, where
-# PPO mostly takes the mean over all tokens of the batch. Its critic learns from $R$, in one step for each batch, where most
-# implementations let it learn from $A + V$, in as many steps as the policy. And no reward is discounted, $\gamma = 1$.
+# Our PPO is simple. Its loss is the mean over the tokens of each completion and then over completions, as in GRPO; PPO
+# usually takes the mean over all tokens of the batch. Its critic learns from $R$ with one step per batch; in most
+# implementations the critic learns from $A + V$, with as many steps as the policy. Rewards are not discounted, $\gamma
+# = 1$.
 
 # %%
 recipe = replace(GRPO, kl_coef=0.0)
@@ -149,12 +154,12 @@ def scaled(advantages, mask, how):
 
 
 # %% [markdown]
-# The next cell holds three functions that make advantages. They differ in the baseline: in what is subtracted from the reward.
-# `critic` reads its table, gives the advantages by GAE, and learns. It can read the whole text so far, or be allowed to see the
-# prompt alone, or nothing at all. `group` subtracts the mean of the siblings, and can divide by their standard deviation (of the
-# sample, with $G - 1$, as in the library's recipe). `nothing` leaves the reward as it is. Each of them writes down its
-# baseline, so that we can look at it later. A run has `settings`: which of the three functions makes its `advantages`, its
-# number of `prompts`, its `scaling`, and what the function wants to know.
+# The next cell has three functions that compute advantages. They differ in the baseline, which is the number that is
+# subtracted from the reward. `critic` reads its table, computes the advantages with GAE, and learns. It can see the
+# whole text so far, or the prompt alone, or nothing. `group` subtracts the mean of the group, and can divide by its
+# standard deviation (of the sample, with $G - 1$, as in the library's recipe). `nothing` uses the reward itself. Each
+# function stores its baseline, so that we can look at it later. A run has `settings`: the function for its
+# `advantages`, the number of `prompts`, the `scaling`, and the options of the function.
 
 
 # %%
@@ -191,14 +196,14 @@ def nothing(now, batch, settings):
 
 
 # %% [markdown]
-# One update draws the completions, asks the baseline for advantages, scales them, and takes four steps. `now` holds what
-# changes: logits, Adam's moments, the critic, and the random numbers. `run` trains 32 seeds side by side and returns, for
-# each update, the share of right answers, the mean of all advantages before they are scaled, and how far the baseline was off
+# One update samples the completions, computes and scales the advantages, and takes four steps. `now` holds everything
+# that changes: logits, Adam's moments, the critic, and the random numbers. `run` trains 32 seeds in parallel. For each
+# update it returns the share of right answers, the mean of all advantages before scaling, and the error of the baseline
 # (part 6).
 #
-# What the baseline should have been is known here, because the policy is a table: the expected reward of a prompt is the
-# probability of the right answer plus 0.1 times that of a well-formed number, and both are sums of products of
-# probabilities.
+# Because the policy is a table, we know the right value of the baseline, which is the expected reward of the prompt:
+# the probability of the right answer plus 0.1 times the probability of a well-formed number. Both are sums of products
+# of probabilities.
 
 
 # %%
@@ -227,8 +232,8 @@ def update(now, settings):
     batch, policy = drawn(now, settings)
     given = settings.advantages(now, batch, settings)
     four_steps(now, batch, scaled(given, batch.mask, settings.scaling), policy)
-    found = {"right": batch.components[..., 1].mean((1, 2))} | errors(now.baseline, batch, policy)
-    return found | {"mean": given.sum((1, 2, 3)) / batch.mask.sum((1, 2, 3))}
+    measures = {"right": batch.components[..., 1].mean((1, 2))} | errors(now.baseline, batch, policy)
+    return measures | {"mean": given.sum((1, 2, 3)) / batch.mask.sum((1, 2, 3))}
 
 
 def run(seed, rate=0.05, seeds=SEEDS, **settings):
@@ -256,14 +261,14 @@ def errors(baseline, batch, policy):
 
 
 # %% [markdown]
-# ## 4. What a critic is worth
+# ## 4. The value of a critic
 #
-# First PPO, and beside it two runs without a critic. All of them write 128 completions of 128 prompts in an update. With no
-# baseline $A = R$, and the batch is scaled. The second subtracts the mean of the batch before: it is centred and scaled. PPO has
-# the critic as well.
+# First we compare PPO with two runs without a critic. All three sample 128 completions of 128 prompts per update. The
+# run without a baseline uses $A = R$, and scales the batch. The second run also centres: it subtracts the mean of the
+# batch before scaling. PPO adds the critic.
 #
-# **Guess:** with PPO, what share of the answers is right in the last ten of 120 updates? At the start one answer in 121 is
-# right if the sum has one digit, and one in 1331 if it has two.
+# **Guess:** with PPO, what share of the answers is right in the last ten of 120 updates? At the start one of 121
+# answers is right if the sum has one digit, and one of 1331 if it has two.
 
 # %%
 guess_ppo = 0.9
@@ -278,8 +283,8 @@ history["PPO"], last["PPO"] = run(1, **ppo)
 
 
 def curves(names, what="right"):
-    found = {name: np.array([each[what] for each in history[name]]).T for name in names}
-    return {name: curve.reshape(len(curve), -1, 10).mean(-1) for name, curve in found.items()}  # means of ten
+    runs = {name: np.array([each[what] for each in history[name]]).T for name in names}
+    return {name: curve.reshape(len(curve), -1, 10).mean(-1) for name, curve in runs.items()}  # means of ten
 
 
 def at_the_end(name):
@@ -288,13 +293,13 @@ def at_the_end(name):
 
 right, formed = chances(policy_of(last["PPO"].logits))
 rare = right < 0.1
-print(f"prompts answered right nearly always (above 0.9): {(right > 0.9).mean():.2f}")
-print(f"prompts answered right hardly ever (below 0.1):   {rare.mean():.2f}")
+print(f"prompts that are nearly always answered right (above 0.9): {(right > 0.9).mean():.2f}")
+print(f"prompts that are hardly ever answered right (below 0.1):  {rare.mean():.2f}")
 print(f"  of these, the median probability of a well-formed number: {np.median(formed[rare]):.3f}")
 print(f"  of these, the median probability of the right one:        {np.median(right[rare]):.5f}")
 because = (
-    "Every prompt is learned by itself, and 43 % of them are stuck: they write a wrong number nearly always. "
-    "It earns 0.1, the critic says 0.1, and nothing is left to learn from."
+    "Each prompt is learned separately, and 43 % of them are stuck: the policy nearly always writes a wrong number. "
+    "The reward is 0.1, the critic predicts 0.1, and there is nothing to learn from."
 )
 print(how_far(guess_ppo, at_the_end("PPO").mean(), because))
 
@@ -303,20 +308,22 @@ tens = np.arange(10, UPDATES + 1, 10)
 lines_figure(
     tens, curves(["no baseline", "centred", "PPO"]), "update (128 completions each)", "right answers (share)"
 )
+# Figure: share of right answers over 120 updates: no baseline reaches 0.35, the centred run 0.50 and PPO
+# 0.54.
 
 # %% [markdown]
-# What to see: all three learn. With the reward itself as the advantage, every token of a completion that has earned anything is
-# pushed up, those of a well-formed wrong answer too, for its 0.1. Once the mean of the batch is more than 0.1, centring turns
-# that around. This is most of what PPO is ahead: 0.35 of the answers are right with no baseline, 0.50 in the centred run, and
-# 0.54 with PPO. What the critic adds is the smaller part.
+# All three runs learn. If the reward itself is the advantage, the tokens of every completion with a reward above 0 are
+# pushed up, including well-formed wrong answers, whose reward is 0.1. With centring these are pushed down, once the
+# mean of the batch is more than 0.1. Most of PPO's advantage comes from centring: 0.35 of the answers are right with no
+# baseline, 0.50 in the centred run, and 0.54 with PPO. The critic adds the smaller part.
 #
-# No run learns all prompts. PPO answers 43 in a hundred hardly ever right, and these are not merely late. In the median they
-# write well-formed numbers with a probability of 0.985, and the right one about once in six thousand. All other numbers earn
-# the same 0.1, so the contrast is gone.
+# No run learns all prompts. PPO hardly ever answers 43 of the 100 prompts right, and more updates would not help. For
+# the median of these prompts, the probability of a well-formed number is 0.985, and the probability of the right number
+# is about one in six thousand. All other well-formed numbers have the same reward, 0.1, so there is nothing to compare.
 #
 # ## 5. Step by step to GRPO
 #
-# | run | what is new in it |
+# | run | change from the run before |
 # |---|---|
 # | no baseline | 128 prompts with one completion each; $A = R$; the batch is scaled |
 # | centred | the mean of all advantages of the batch is subtracted |
@@ -324,12 +331,12 @@ lines_figure(
 # | λ = 1 | $A_t = R - V(o_{<t})$: the critic is a baseline and nothing else |
 # | critic sees the prompt only | one number for each prompt, so all tokens of a completion have the same advantage |
 # | not centred | the mean of the batch is no longer subtracted from the advantages |
-# | in groups | 16 prompts with 8 completions each, in place of 128 with one |
-# | group mean | the critic is gone; the mean reward of the 8 siblings is the baseline |
-# | GRPO | divided by the standard deviation of the group, in place of the root mean square of all advantages of the batch |
+# | in groups | 16 prompts with 8 completions each, instead of 128 prompts with one |
+# | group mean | no critic; the mean reward of the group of 8 is the baseline |
+# | GRPO | advantages are divided by the standard deviation of the group, instead of the root mean square of the batch |
 #
-# **Guess:** by how much does the share of right answers change in the step "group mean", in which the critic leaves? (0.1
-# would be ten answers in a hundred more.)
+# **Guess:** by how much does the share of right answers change in the step "group mean", which removes the critic? (0.1
+# would be ten more right answers in a hundred.)
 
 # %%
 guess_change = -0.1
@@ -348,10 +355,10 @@ for seed, (name, settings) in enumerate(runs.items(), start=2):
     history[name], last[name] = run(seed, **settings)
 
 # %% [markdown]
-# The next cell subtracts from the right answers of each run those of the run before it. There are 32 seeds in either, so
-# the interval is the difference plus or minus $q\sqrt{s_1^2/32 + s_2^2/32}$, where $s_1$ and $s_2$ are the standard
-# deviations of the seeds and $q$ is a quantile of Student's t. It is chosen so that all eight intervals hold *together* with a
-# probability of at least 95 %.
+# The next cell computes, for each run, the share of right answers minus the share of the run before it. Each run has 32
+# seeds, so the interval is the difference plus or minus $q\sqrt{s_1^2/32 + s_2^2/32}$, where $s_1$ and $s_2$ are the
+# standard deviations of the seeds and $q$ is a quantile of Student's t. The quantile is chosen so that all eight
+# intervals hold *together* with a probability of at least 95 %.
 
 
 # %%
@@ -373,19 +380,24 @@ print(f"{'from PPO to GRPO':28}              changed by {total:+.3f} ± {reach:.
 
 # %%
 middle, reach = steps["in groups", "group mean"]
-because = f"The interval, from {middle - reach:+.2f} to {middle + reach:+.2f}, holds 0: no difference was found. Part 6 looks at why."
+because = f"The interval, from {middle - reach:+.2f} to {middle + reach:+.2f}, contains 0: no difference was found. Part 6 discusses why."
 print(how_far(guess_change, middle, because, within=reach))
 
 # %%
-rows = {f"{before} → {name}": found for (before, name), found in steps.items()}
+rows = {f"{before} → {name}": change for (before, name), change in steps.items()}
 intervals_figure(
     rows, "change of the right answers at the end (share);\nintervals that hold together with 95 %"
 )
+# Figure: changes of the share of right answers in eight steps, with intervals. Centring gains about 0.14 and
+# the critic 0.05; not centring, groups and the division by the standard deviation lose about 0.05 each; the
+# other intervals contain 0.
 
 # %%
 chosen = ["PPO", "not centred", "in groups", "group mean", "GRPO"]
 means = {name: curve.mean(0, keepdims=True) for name, curve in curves(chosen).items()}
 lines_figure(tens, means, "update (128 completions each)", f"right answers (share, mean of {SEEDS} seeds)")
+# Figure: share of right answers over 120 updates for PPO, not centred, in groups, group mean and GRPO: PPO is
+# highest, GRPO lowest.
 
 # %%
 for name in ("not centred", "in groups", "group mean"):
@@ -396,24 +408,26 @@ for prompts in (128, 16):
     )
 
 # %% [markdown]
-# What to see, from the top of the first figure to its bottom:
+# The first figure shows, from top to bottom:
 #
-# * **Centred**, the batch's mean alone, brings 14 answers in a hundred, far more than any other step.
-# * **PPO**: the critic brings five more.
-# * **λ = 1** and **a critic that sees the prompt only** change nothing that could be found. To know more in the middle of a
-#   text has not helped, in texts of three tokens.
-# * **Not centred** costs five answers in a hundred. The critic follows the policy with a delay, so that its predictions are too
-#   low, by 0.02 on average. But a mean error alone is not what costs: the next two steps move it to $-0.09$ and then to 0, and
-#   the second of them changes nothing that could be found. What centring does we look at below.
-# * **In groups** costs five more. Now an update hears of 16 prompts instead of 128, so that a given prompt comes up in 15 % of
-#   the updates and not in 72 %. The critic suffers, too: it is further behind, by 0.09.
-# * **Group mean**: the critic leaves, and no difference is found. If there is one, it is smaller than four answers in a hundred.
-# * **GRPO**: the division by the standard deviation of the group costs about six. It makes the advantages of a group large
-#   in which one completion of eight is right, but just as large where one of eight has the 0.1 for its form. Whether that is
-#   the reason we have not tested.
+# * **Centred**: subtracting the batch's mean gains 14 right answers in a hundred, far more than any other step.
+# * **PPO**: the critic gains five more.
+# * **λ = 1** and **critic sees the prompt only**: no change was found. In texts of three tokens it does not help if the
+#   critic can read the text.
+# * **Not centred** loses five answers in a hundred. The critic follows the policy with a delay, so its predictions are
+#   too low, by 0.02 on average. But this mean error alone is not the reason: the next two steps change it to $-0.09$
+#   and then to 0, and for the second of them no change was found. The effect of centring is discussed below.
+# * **In groups** loses five more. Now an update has 16 prompts instead of 128, so a given prompt occurs in 15 % of the
+#   updates and not in 72 %. The delay of the critic grows, too: its predictions are too low by 0.09.
+# * **Group mean**: without the critic, no difference is found. If there is one, it is smaller than four answers in a
+#   hundred.
+# * **GRPO**: the division by the standard deviation of the group loses about six. It makes the advantages large in a
+#   group with one right completion of eight. But they become equally large in a group in which one of eight has the
+#   reward 0.1 for its form. We have not tested whether this is the reason.
 #
-# All runs had Adam's learning rate 0.05. Does one of the two want another one? Here are the ends of the way once more, with 16
-# seeds at other rates, and by how much they differ from the run with 0.05 (intervals that hold together with 95 %, now for five):
+# All runs used Adam with the learning rate 0.05. Would PPO or GRPO be better at another rate? The next cell trains both
+# with other rates and 16 seeds, and prints the difference from the run with 0.05 (intervals that hold together with 95
+# %, now for five):
 
 # %%
 trials = {"PPO": (ppo, (0.025, 0.1)), "GRPO": (runs["GRPO"], (0.025, 0.1, 0.2))}
@@ -426,15 +440,15 @@ for name, (settings, rates) in trials.items():
         print(f"      rate {rate:<5}: right {end.mean():.2f}   changed by {middle:+.3f} ± {reach:.3f}")
 
 # %% [markdown]
-# None of the rates tried is clearly better than 0.05, for either of them. So with the same 15,360 completions PPO is ahead of GRPO
-# here, by 16 or 17 answers in a hundred. On this way, the steps that cost something are three: the batch is no longer centred, the
-# completions come in groups, and the group is divided by its standard deviation.
+# None of these rates is clearly better than 0.05 for PPO or GRPO. So with the same 15,360 completions PPO is better
+# than GRPO here, by 16 or 17 answers in a hundred. Three of the steps from PPO to GRPO lose answers: the batch is not
+# centred, the completions come in groups, and the advantages are divided by the standard deviation of the group.
 #
-# ### What centring does
+# ### The effect of centring
 #
-# Would it be the same in another order? "Not centred" came before the groups. So here are "in groups" and "group mean" once
-# more, but centred. And a third run tries whether centring has to be the batch's mean at all: it is "not centred", and takes
-# a constant from all advantages, 0.01.
+# Does the order of the steps matter? "Not centred" came before the groups. So we repeat "in groups" and "group mean",
+# but centred. A third run tests whether centring must subtract the batch's mean: it is "not centred", but subtracts a
+# constant, 0.01, from all advantages.
 #
 # **Guess:** by how much does the share of right answers change when "group mean" is centred?
 
@@ -463,27 +477,29 @@ for before, name in (*again, ("in groups, centred", "group mean, centred")):
 for name in ("not centred", "in groups", "group mean"):
     print(f"{name:18} mean of all advantages: {curves([name], 'mean')[name].mean():+.3f}")
 middle, reach = between(at_the_end("group mean, centred"), at_the_end("group mean"), together=4)
-because = "There the mean of all advantages is a little below 0, so that centring raises them all."
+because = "In this run the mean of all advantages is a little below 0, so centring raises all of them."
 print(how_far(guess_centred, middle, because, within=reach))
 
 # %% [markdown]
-# * **A constant does it, too.** Where 0.01 is taken from all advantages, about as many answers are right as where the batch's
-#   mean is. It lowers the advantages of stuck prompts as well, which are about 0 by themselves: all that they write is pushed
-#   down a little, whatever it is. Probably this keeps prompts from settling on a wrong answer; we have not looked further.
-# * **In groups**, a centred critic gets back what the groups had cost: 0.50 of the answers are right, beside 0.53 with 128
-#   prompts.
-# * **Group mean** loses when it is centred. The advantages of a group sum to 0 over its completions, but the mean of the batch is
-#   taken over *tokens*. It is below 0, which says that completions with less reward than their siblings are longer on average. To
-#   subtract it pushes up what stuck prompts write.
+# * **A constant works, too.** Subtracting 0.01 from all advantages gives about as many right answers as subtracting the
+#   batch's mean. The constant also lowers the advantages of stuck prompts, which are otherwise about 0: all their
+#   answers are pushed down a little. This probably keeps prompts from settling on a wrong answer; we have not tested
+#   it.
+# * **In groups**, centring recovers most of what the groups lost: with a critic, 0.50 of the answers are right,
+#   compared to 0.53 with 128 prompts.
+# * **Group mean** loses when it is centred. The advantages of a group sum to 0 over its completions, but the mean of
+#   the batch is taken over *tokens*. This mean is below 0, because completions with a reward below the mean of their
+#   group are longer on average. Subtracting it pushes up the answers of stuck prompts.
 #
-# So what a step costs depends on the others. Where the batch is not centred, the groups cost five answers in a hundred and the
-# critic's leaving nothing that could be found. Where it is centred, it is the critic's leaving that costs, twelve.
+# So the effect of a step depends on the other steps. If the batch is not centred, the groups lose five answers in a
+# hundred, and removing the critic has no effect that was found. If the batch is centred, removing the critic loses
+# twelve.
 #
 # ## 6. How good must a baseline be?
 #
-# Why did it make no difference, in the step "group mean", whether a learned critic or the mean of eight siblings is the
-# baseline? Let us see how far each is from the true expected reward. And to have something that is surely worse, here is one more
-# run: a critic that sees *nothing*. It is a single number for all prompts, the running mean of all rewards.
+# In the step "group mean", a learned critic and the mean of a group of eight were equally good baselines. Why? We
+# measure how far each is from the true expected reward. For comparison with a baseline that is clearly worse, we add
+# one more run: a critic that sees *nothing*. It is a single number for all prompts, the running mean of all rewards.
 #
 # **Guess:** the critic with one number per prompt ("not centred") is replaced by this single number. By how much does the
 # share of right answers change? (The interval is made as above, though it is not one of the eight.)
@@ -498,9 +514,11 @@ shown = {
     "not centred": "critic, one per prompt",
     "in groups": "critic, in groups",
 }
-shown["group mean"] = "mean of the 8 siblings"
+shown["group mean"] = "mean of the group of 8"
 lines = {label: curves([name], "off")[name] for name, label in shown.items()}
 lines_figure(tens, lines, "update (128 completions each)", "error of the baseline (root mean square, reward)")
+# Figure: error of four baselines over 120 updates. One number for all prompts ends at 0.5, the critic in groups at
+# 0.14, and both the critic with one number per prompt and the mean of the group at 0.06.
 
 # %%
 for name, label in shown.items():
@@ -508,29 +526,30 @@ for name, label in shown.items():
     print(f"{label:24} off by {error:.2f} at the end,   right {at_the_end(name).mean():.2f}")
 middle, reach = difference("one number", "not centred")
 print(f"one number, against one per prompt: changed by {middle:+.3f} ± {reach:.3f}")
-because = "No difference was found. On average the gradient stays the same, whatever number is subtracted."
+because = "No difference was found. On average the gradient is the same, whatever number is subtracted."
 print(how_far(guess_one_number, middle, because, within=reach))
 
 # %% [markdown]
-# * The **mean of the siblings** is as near to the truth as the critic: both are off by 0.06 at the end. The mean is noisy, but
-#   of the policy as it is now; the critic is less noisy, but of a policy that was. In groups, where a prompt comes up seldom,
-#   the critic is the worse one of the two.
-# * The **single number** is off by 0.5, since most prompts are worth either about 0.1 or about 1.1 and it lies in between. And
-#   yet it does as well as the critic. On this task the precision of the baseline hardly matters.
+# * The **mean of the group** is as accurate as the critic: both are off by 0.06 at the end. The mean is noisy, but it
+#   belongs to the current policy. The critic is less noisy, but it belongs to older policies. With groups a prompt
+#   occurs rarely, and there the critic is worse.
+# * The **single number** is off by 0.5, because the expected reward of most prompts is about 0.1 or about 1.1, and the
+#   number is in between. But the run is as good as the run with the critic. On this task the accuracy of the baseline
+#   hardly matters.
 #
-# That any baseline will do *on average* is proved in [the baseline](../docs/derivation/02_baseline.md): any number that does not
-# depend on the completion itself may be subtracted. (The mean of a group holds the completion's own reward, so that the gradient
-# becomes $(G-1)/G$ of the true one; see [notebook 2](02_from_bandit_to_language.ipynb).) But 0 is a number, too, and with it 14
-# answers in a hundred fewer are right than with the single number. A finite sample feels what the average does not: with 0
-# every wrong but well-formed answer that is drawn is pushed up, and the right one must be drawn before it can be pushed up more.
-# That the noise of the others does so little here is a finding about this task, and no law: where a single update decides much,
-# noise costs more.
+# [The baseline](../docs/derivation/02_baseline.md) proves that *on average* any baseline works: you may subtract any
+# number that does not depend on the completion itself. (The mean of a group contains the completion's own reward, so
+# the gradient becomes $(G-1)/G$ of the true one; see [notebook 2](02_from_bandit_to_language.ipynb).) But 0 is such a
+# number, too, and with it there are 14 fewer right answers in a hundred than with the single number. The average does
+# not show this effect of finite samples: with 0, every sampled answer that is wrong but well formed is pushed up, and
+# the right answer must be sampled before it can be pushed up more. In this task the noise of the other baselines has
+# little effect. This is not a law: if a single update matters more, noise costs more.
 #
-# ## 7. What the critic knows and a group does not
+# ## 7. Credit for single tokens
 #
-# A group gives all tokens of a completion the same advantage. A critic that reads the text can tell the good tokens from the
-# bad one. Here is that of the run "λ = 1", after the training of its second seed: what it predicts after each text, and what
-# advantage follows for the completions `15` (right) and `14` (wrong) of `7+8=`.
+# With a group, all tokens of a completion have the same advantage. A critic that reads the text can distinguish good
+# tokens from bad ones. We look at the trained critic of the run "λ = 1", second seed: its prediction after each text,
+# and the resulting advantages for the completions `15` (right) and `14` (wrong) of `7+8=`.
 
 # %%
 table = last["λ = 1"].critic.reshape(SEEDS, 100, TEXTS)[1, task.prompts.index("7+8=")]
@@ -543,13 +562,18 @@ rewards = np.array([[0.0, 0.0, 1.1], [0.0, 0.0, 0.1]])
 pictures = {f"λ = {lam}": gae(rewards, values, all_three, lam) for lam in (0.0, 0.95, 1.0)}
 pictures["one advantage for all tokens"] = (rewards.sum(-1, keepdims=True) - before) * all_three
 token_grids(pictures, all_three, rows=["1 5 end", "1 4 end"], digits=2)
+# Figure: advantages of the three tokens of a right and of a wrong completion for three values of lambda, and
+# one advantage for all tokens. With lambda = 0 only the wrong digit 4 is strongly negative; with larger
+# lambda the tokens before it are negative too.
 
 # %% [markdown]
-# After `7+8=1` the critic predicts 1.01, after `7+8=14` only 0.02: it knows that the 4 was the mistake. With $\lambda = 0$ this
-# is what the tokens are told. The 1, which was right, gets 0.08, and the 4 gets $-0.99$. With $\lambda = 0.95$ most of the
-# blame goes to the 1 as well, $-0.79$, and with one advantage for all tokens, as in GRPO, the end is blamed too.
+# After `7+8=1` the critic predicts 1.01, and after `7+8=14` only 0.02: it knows that the 4 was the mistake. With
+# $\lambda = 0$ the advantages show this: the 1, which was right, has 0.08, and the 4 has $-0.99$. With $\lambda = 0.95$
+# the 1 has a strongly negative advantage as well, $-0.79$. With one advantage for all tokens, as in GRPO, the end has a
+# negative advantage too.
 #
-# **Guess:** so let us take PPO with $\lambda = 0$. With $\lambda = 0.95$, 0.54 of the answers were right. What share is it now?
+# **Guess:** should we then train PPO with $\lambda = 0$? With $\lambda = 0.95$, 0.54 of the answers were right. What
+# share is right with $\lambda = 0$?
 
 # %%
 guess_lambda = 0.65
@@ -559,56 +583,58 @@ history["λ = 0"], last["λ = 0"] = run(9, **ppo | {"lam": 0.0})
 middle, reach = difference("λ = 0", "PPO")
 print(f"λ = 0, against λ = 0.95: changed by {middle:+.3f} ± {reach:.3f}")
 because = (
-    "A critic must learn first. Where it has not been it says 0, and with λ = 0 "
-    "nothing but its word counts for every token but the last."
+    "The critic must learn first. For a text that it has not seen it predicts 0, and with λ = 0 "
+    "the advantage of every token except the last depends on these predictions alone."
 )
 print(how_far(guess_lambda, at_the_end("λ = 0").mean(), because))
 
 # %% [markdown]
-# The credit is there only after the critic has learned the text in question, and by then the policy has probably learned most of
-# it, too; we have not tested that. With $\lambda$ near 1 the reward itself speaks, and errors of the critic matter little.
+# The critic gives the right credit only after it has learned the text, and by then the policy has probably learned most
+# of it, too; we have not tested this. With $\lambda$ near 1 the advantages depend on the reward itself, and errors of
+# the critic matter little.
 #
-# ## 8. What it costs, and what follows
+# ## 8. Cost and conclusions
 #
-# The critic has $100 \cdot 133 = 13{,}300$ numbers here, four times as many as the policy. In a language model it is mostly a
-# second network of the policy's size. Training with Adam takes about 16 bytes for each weight: 2 for the weight and 2 for its
-# gradient in half precision, and 4 each for a precise copy and for Adam's two moments.
+# Here the critic has $100 \cdot 133 = 13{,}300$ numbers, four times as many as the policy. For a language model the
+# critic is usually a second network of the policy's size. Training with Adam takes about 16 bytes for each weight: 2
+# for the weight and 2 for its gradient in half precision, and 4 each for a precise copy and for Adam's two moments.
 
 # %%
 print("numbers of the critic:", last["PPO"].critic[0].size, "  of the policy:", last["PPO"].logits[0].size)
 print(f"a critic of 7 billion weights: {7e9 * 16 / 1e9:.0f} GB to train it")
 
 # %% [markdown]
-# What we have found, in this laboratory:
+# What we have found, on this task:
 #
-# 1. A baseline matters a lot, but most of that is the mean of the batch, and the critic adds five answers in a hundred. Where the
-#    batch is not centred, a number that is off by 0.5 did as well as a critic that is off by 0.06.
-# 2. A small number that is taken from *all* advantages matters about as much as the critic, and it decides which step costs how
-#    much. Where the batch is not centred, the group's mean costs nothing that could be found beside a critic, and the groups
-#    have a price. Where it is centred, no price of the groups was found for a critic, and the group's mean is worse than the
-#    critic.
-# 3. The credit within a text, which only a critic can give, brought nothing that could be found for $\lambda = 0.95$ beside 1, and
-#    $\lambda = 0$ lost 13 answers in a hundred.
+# 1. A baseline matters a lot, but most of the effect comes from the mean of the batch; the critic adds five answers in
+#    a hundred. If the batch is not centred, a number that is off by 0.5 is as good as a critic that is off by 0.06.
+# 2. Subtracting a small number from *all* advantages matters about as much as the critic, and it changes the effect of
+#    the other steps. If the batch is not centred, the groups lose answers, and no difference was found between the
+#    group's mean and a critic. If the batch is centred, no loss from the groups was found for a critic, and the group's
+#    mean is worse than the critic.
+# 3. Only a critic can give credit within a text. No difference was found between $\lambda = 0.95$ and 1, and $\lambda =
+#    0$ lost 13 answers in a hundred.
 #
-# What we have *not* found, because it cannot be seen here:
+# What this task *cannot* show:
 #
-# * Our critic is a table and meets each prompt about 150 times. A prompt of a language model comes up once or a few times.
-#   There a critic must predict a prompt that it has never seen, as a network may or may not do; a group needs no
-#   memory at all.
-# * Our texts have three tokens. In a text of thousands of tokens there is more credit to give, and there are more places at
-#   which a critic can be wrong.
-# * A policy that is a table learns each prompt by itself. In a network the prompts share their weights, and to hear of
-#   fewer prompts in an update may cost less.
+# * Our critic is a table and sees each prompt about 150 times. In the training of a language model a prompt occurs once
+#   or a few times. There a critic must predict the reward of a prompt that it has never seen; a network may or may not
+#   be able to do this. A group needs no memory at all.
+# * Our texts have three tokens. In a text of thousands of tokens the credit for single tokens matters more, and a
+#   critic can be wrong in more places.
+# * A policy that is a table learns each prompt separately. In a network the prompts share their weights, and fewer
+#   prompts per update may cost less.
 #
 # ## Try yourself
 #
-# **a.** In "group mean" the mean of all advantages is below 0. What if they are lowered by a constant instead of centred? Write
-# a function like `lowered` around `group`, which takes 0.05 from all advantages.
+# **a.** In "group mean" the mean of all advantages is below 0. What happens if you lower them by a constant instead of
+# centring? Write a function like `lowered` for `group`, which subtracts 0.05 from all advantages.
 #
 # <details><summary>Answer</summary>
 #
-# In a trial run with 32 seeds 0.47 of the answers were right instead of 0.43: better, but the interval of a single difference
-# goes from 0.01 to 0.06, and we had tried 0.01, 0.02 and 0.1, too. With 0.1 it was 0.41: to push everything down costs as well.
+# In a trial run with 32 seeds 0.47 of the answers were right instead of 0.43: better, but the interval of a single
+# difference goes from 0.01 to 0.06, and we had tried 0.01, 0.02 and 0.1, too. With 0.1 it was 0.41: pushing everything
+# down has a cost as well.
 # </details>
 #
 # **b.** Take groups of 4 or 2: `"prompts": 32` or `64` in "group mean". The same completions cover more prompts, but the mean is
@@ -616,23 +642,23 @@ print(f"a critic of 7 billion weights: {7e9 * 16 / 1e9:.0f} GB to train it")
 #
 # <details><summary>Answer</summary>
 #
-# In a trial run with 16 seeds, groups of 4 did about as well as groups of 8, and groups of 2 no better: 0.47, 0.44 and 0.42 of
-# the answers were right, each with a standard error of 0.01. More prompts and a noisier mean, with more groups without
-# contrast, about cancel.
+# In a trial run with 16 seeds, groups of 4 did about as well as groups of 8, and groups of 2 no better: 0.47, 0.44 and
+# 0.42 of the answers were right, each with a standard error of 0.01. The benefit of more prompts and the harm of a
+# noisier mean, with more groups with equal rewards, nearly cancel.
 # </details>
 #
-# **c.** What does the critic do with a prompt that it meets for the first time?
+# **c.** What does the critic predict for a prompt that it sees for the first time?
 #
 # <details><summary>Answer</summary>
 #
-# It predicts 0, so that the first completions of every prompt have advantages that are too high. A network would predict
-# something from similar prompts.
+# It predicts 0, so the first completions of every prompt have advantages that are too high. A network would predict a
+# value from similar prompts.
 # </details>
 #
 # In the course: [`advantages/centered`](../exercises/02_advantages/02_centered.py) and
 # [`advantages/leave_one_out`](../exercises/02_advantages/03_leave_one_out.py) are the group's baseline,
 # [`advantages/group_normalized`](../exercises/02_advantages/01_group_normalized.py) is GRPO's,
-# [`ratios/clipped`](../exercises/03_ratios/03_clipped.py) the surrogate of all runs, and
-# [`training/update`](../exercises/07_training/03_update.py) an update. The laboratory has tested claims about groups:
+# [`ratios/clipped`](../exercises/03_ratios/03_clipped.py) is the surrogate of all runs, and
+# [`training/update`](../exercises/07_training/03_update.py) is an update. Experiments have tested claims about groups:
 # [group_mean](../docs/experiments/README.md#group_mean), [group_size](../docs/experiments/README.md#group_size) and
 # [std_division](../docs/experiments/README.md#std_division).

@@ -47,6 +47,18 @@ def test_notebook_runs_and_gives_what_it_shows(script):
             assert is_alike(one, other, nearly=NEARLY in ours.source), f"{ours.id}: make notebooks"
 
 
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_every_figure_is_described_and_sharp(script):
+    for cell in nbformat.read(script.with_suffix(".ipynb"), as_version=4).cells:
+        figures = [output for output in cell.get("outputs", ()) if "image/png" in output.get("data", {})]
+        assert len(figures) == len(cell.metadata)
+        for figure in figures:
+            known = figure.metadata["image/png"]
+            assert known["alt"] == cell.metadata["mystnb"]["image"]["alt"]
+            assert len(known["alt"]) >= 60, f"{cell.id}: say what the figure shows"
+            assert tuple(size // 2 for size in picture(figure).size) == (known["width"], known["height"])
+
+
 def test_another_number_and_another_figure_are_seen():
     figures = [output({"image/png": png(size)}) for size in ((4, 4), (4, 4), (4, 5))]
     assert is_alike(figures[0], figures[1])

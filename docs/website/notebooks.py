@@ -24,6 +24,12 @@ def write_notebooks(links: Links) -> None:
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = links.rewritten(cell.source, path=path, page=page)
+            for output in cell.get("outputs", ()):
+                if figure := output.get("metadata", {}).get("image/png"):
+                    # the figures have twice the pixels of their size
+                    cell.metadata["mystnb"] = {
+                        "image": {"alt": figure["alt"], "width": f"{figure['width']}px"}
+                    }
         notebook.cells.append(
             nbformat.v4.new_markdown_cell(f"## See also\n\n{see_also(page)}", id="see-also")
         )

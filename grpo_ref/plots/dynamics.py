@@ -17,7 +17,7 @@ PANELS = {
     "entropy": "entropy (nats per token)",
     "grad_norm": "gradient norm",
     "length": "length (tokens)",
-    "dead_groups": "groups without contrast\n(share)",
+    "dead_groups": "groups with equal rewards\n(share)",
     "clip": "clipped tokens (share)",
     "distinct_bigrams": "distinct bigrams (share)",
     "ref_log_prob": "log-likelihood under the\nreference (nats per completion)",

@@ -28,7 +28,7 @@ SHAPES = {
     "16384 rows, V = 64, float32": (64, 256, 64, np.float32),
     "16384 rows, V = 64, float64": (64, 256, 64, np.float64),
 }
-COMPILED, HAS_NUMBA = "ours, compiled", importlib.util.find_spec("numba") is not None
+COMPILED, HAS_NUMBA = "grpo_ref, compiled", importlib.util.find_spec("numba") is not None
 OURS, FRESH, EXP, COPY = "ours, out given", "ours, fresh", "np.exp alone, 2 threads", "read and write once"
 TARGETS = {
     32000: {EXP: 0.5, "PyTorch eager": 5.0, "torch.compile": 3.5, "JAX jit": 5.0},

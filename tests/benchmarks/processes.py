@@ -42,7 +42,7 @@ SIDES = {
     OURS: "for update in train_many(task, GRPO, config, dtype='float32'): pass",
     "train": "for update in iter_train(task, GRPO, config): pass",
 }
-COMPILED = "ours, compiled"
+COMPILED = "grpo_ref, compiled"
 LOOPS = "for update in train_many(task, GRPO, config, dtype='float32', compiled=True): pass"
 CHOSEN = ("PyTorch, 1 thread", "JAX inverse CDF")
 """The faster form of each library on a busy machine; `training.py` has them all."""

@@ -46,7 +46,7 @@ TARGETS = {
 FULL, CHECKED, LOOP_UPDATES = 300, 20, 3
 """Updates of a whole training run, of the check, and of the timed plain loop."""
 OURS, DOUBLE, READABLE, LOOP = "ours, float32", "ours, float64", "train", "plain loop"
-COMPILED, THREADS = "ours, compiled", 2
+COMPILED, THREADS = "grpo_ref, compiled", 2
 HAS_NUMBA = importlib.util.find_spec("numba") is not None
 Actions = dict[str, Callable[[], Any]]
 

@@ -59,7 +59,7 @@ class FaultyRun:
         """Return the metrics of each update of the healthy run and of the faulty run, on the same seeds."""
         return {
             "healthy": self._history(self.healthy, unchanged, seeds),
-            "patient": self._history(self.recipe, self.chart, seeds),
+            "faulty": self._history(self.recipe, self.chart, seeds),
         }
 
     def _history(self, recipe: Recipe, chart: Callable[[Metrics], Metrics], seeds: int) -> list[Metrics]:
@@ -75,7 +75,7 @@ FAULTY_RUNS: dict[str, FaultyRun] = {
     "A": FaultyRun(
         complaint="I raised the weight of the KL penalty, and the KL rose with it.",
         fault="The KL penalty has the wrong sign: it is a reward for leaving the reference.",
-        sign="The KL grows to twice that of the healthy run and more, while the reward looks even better.",
+        sign="The KL grows to more than twice the KL of the healthy run, while the reward looks even better.",
         recipe=replace(GRPO, penalty=slot(attracting_k3), kl_coef=0.2),
         healthy=replace(GRPO, kl_coef=0.2),
         task="names",
@@ -85,8 +85,8 @@ FAULTY_RUNS: dict[str, FaultyRun] = {
     "B": FaultyRun(
         complaint="Half of my prompts are never learned, and the policy drifts further and further.",
         fault="Mean and std are taken over the whole batch instead of over the group.",
-        sign="A group that is all right or all wrong gets advantages that are not zero: at the start and at"
-        " the end hardly any group has contrast, and yet the gradient stays large and the KL rises.",
+        sign="A group whose answers are all right or all wrong gets advantages that are not zero: at the start and"
+        " at the end nearly all groups have equal rewards, and still the gradient stays large and the KL rises.",
         recipe=replace(GRPO, advantage=slot(batch_normalized), kl_coef=0.0),
         healthy=replace(GRPO, kl_coef=0.0),
         task_options={**SMALL, "format_weight": 0.0},
@@ -116,10 +116,10 @@ FAULTY_RUNS: dict[str, FaultyRun] = {
         panels=("reward", "grad_norm", "entropy"),
     ),
     "E": FaultyRun(
-        complaint="It learns for ten updates, then it stands still.",
+        complaint="It learns for ten updates, then it stops.",
         fault="old_log_probs are never refreshed: the ratio is to the policy at the start of training.",
-        sign="The KL to the first policy stops at a small value and the entropy stays high: no token is"
-        " pushed further than the clip range from where it began, in the whole training.",
+        sign="The KL to the first policy stops at a small value and the entropy stays high: in the whole run no"
+        " token is pushed further than the clip range from its first probability.",
         recipe=replace(GRPO, surrogate=slot(stale_clipped), kl_coef=0.0),
         healthy=replace(GRPO, kl_coef=0.0),
         task_options=SMALL,

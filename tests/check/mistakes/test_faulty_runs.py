@@ -34,12 +34,12 @@ def test_only_b_has_a_gradient_if_all_groups_have_equal_rewards():
         norms[label] = pushed[dead == 1.0]
         assert norms[label].size > 100
     assert (norms["healthy"] == 0.0).all()
-    assert (norms["patient"] > 0.0).mean() > 0.5  # not where the whole batch is wrong
+    assert (norms["faulty"] > 0.0).mean() > 0.5  # not where the whole batch is wrong
 
 
 def test_d_is_smaller_by_the_root_of_two():
     first = {label: history[0]["grad_norm"] for label, history in FAULTY_RUNS["D"].charts(seeds=3).items()}
-    np.testing.assert_allclose(first["healthy"] / first["patient"], np.sqrt(2.0), rtol=1e-3)
+    np.testing.assert_allclose(first["healthy"] / first["faulty"], np.sqrt(2.0), rtol=1e-3)
 
 
 def test_f_shows_what_is_not_clipped():
@@ -53,7 +53,7 @@ def test_f_shows_what_is_not_clipped():
 def test_charts_are_paired():
     run = replace(FAULTY_RUNS["F"], settings={"updates": 3, "prompts": 4, "group_size": 4})
     charts = run.charts(seeds=2)
-    for ours, theirs in zip(charts["healthy"], charts["patient"], strict=True):
+    for ours, theirs in zip(charts["healthy"], charts["faulty"], strict=True):
         assert np.array_equal(ours["reward"], theirs["reward"])
 
 
@@ -72,4 +72,4 @@ def test_the_run_with_stale_old_log_probs_learns_less():
     # with few seeds only the clearest case is certain
     charts = FAULTY_RUNS["E"].charts(seeds=4)
     last = {label: history[-1]["reward"].mean() for label, history in charts.items()}
-    assert last["healthy"] > 2.0 * last["patient"]
+    assert last["healthy"] > 2.0 * last["faulty"]
