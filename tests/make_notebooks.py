@@ -8,7 +8,7 @@ A script describes each figure below the code that draws it, for readers who do 
     lines_figure(updates, lines, "update", "reward")
     # Figure: the reward rises from 0.1 to 0.8.
 
-The description is not shown. It becomes the alternative text of the figure, in the notebook and on the site.
+`made_from` removes the description from the code and makes it the alternative text of the figure.
 """
 
 import base64

@@ -85,8 +85,9 @@ FAULTY_RUNS: dict[str, FaultyRun] = {
     "B": FaultyRun(
         complaint="Half of my prompts are never learned, and the policy drifts further and further.",
         fault="Mean and std are taken over the whole batch instead of over the group.",
-        sign="A group whose answers are all right or all wrong gets advantages that are not zero: at the start and"
-        " at the end nearly all groups have equal rewards, and still the gradient stays large and the KL rises.",
+        sign="A group whose answers are all right or all wrong gets advantages that are not zero: at the"
+        " start and at the end nearly all groups have equal rewards, and still the gradient stays large and"
+        " the KL rises.",
         recipe=replace(GRPO, advantage=slot(batch_normalized), kl_coef=0.0),
         healthy=replace(GRPO, kl_coef=0.0),
         task_options={**SMALL, "format_weight": 0.0},
@@ -118,8 +119,8 @@ FAULTY_RUNS: dict[str, FaultyRun] = {
     "E": FaultyRun(
         complaint="It learns for ten updates, then it stops.",
         fault="old_log_probs are never refreshed: the ratio is to the policy at the start of training.",
-        sign="The KL to the first policy stops at a small value and the entropy stays high: in the whole run no"
-        " token is pushed further than the clip range from its first probability.",
+        sign="The KL to the first policy stops at a small value and the entropy stays high: in the whole run"
+        " no token is pushed further than the clip range from its first probability.",
         recipe=replace(GRPO, surrogate=slot(stale_clipped), kl_coef=0.0),
         healthy=replace(GRPO, kl_coef=0.0),
         task_options=SMALL,
