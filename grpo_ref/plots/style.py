@@ -26,7 +26,8 @@ OF_PAGE = "#010203"
 """Stands for the colour of a page's text, which SVG calls currentColor and matplotlib does not know."""
 
 COORDINATE = re.compile(rb'(?<=[ "ML,])(-?\d+\.\d)\d+')
-"""A number in a drawing, which needs one decimal. Numbers in texts follow a ">" and keep their digits."""
+"""A number in a drawing, which needs one decimal."""
+TAG = re.compile(rb"<[^>]*>")
 
 ON_DARK = "#56B4E9"
 """Replaces the first colour on a dark page."""
@@ -64,7 +65,8 @@ def small_svg(figure: Figure) -> bytes:
     # Verdana is as wide as DejaVu Sans, for which the texts are placed
     look: dict[Any, Any] = {"svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans", "Verdana"]}
     with mpl.rc_context(look):
-        return COORDINATE.sub(rb"\1", as_svg(figure))
+        # numbers between the tags are texts, which keep their digits
+        return TAG.sub(lambda tag: COORDINATE.sub(rb"\1", tag[0]), as_svg(figure))
 
 
 def for_page(draw: Callable[[], Figure], name: str, alternative: str) -> str:
