@@ -25,7 +25,7 @@ from grpo_ref.recipes import CATALOG, RECIPES, Recipe
 from grpo_ref.recipes.titles import title_of as recipe_title
 from grpo_ref.web.symptoms import anchor
 from website import claims
-from website.links import CHAPTER_PAGES, COURSE, EXERCISES, LINK
+from website.links import CHAPTER_PAGES, COURSE, EXERCISES, ID, LINK
 from website.parts import Part, definitions, own_parts, parts_of
 from website.places import anchor_of, documented, page_of
 from website.tree import EXPERIMENTS as REPORT
@@ -228,7 +228,7 @@ def texts() -> dict[Node, tuple[str, str]]:
 
 
 def linked_in(text: str, path: str) -> Iterator[Node]:
-    """Yield the entries to which a text links.
+    """Yield the entries to which a text links. The id of an exercise in backticks becomes a link, too.
 
     Args:
       text: Markdown.
@@ -251,6 +251,8 @@ def linked_in(text: str, path: str) -> Iterator[Node]:
             entry = Node(next((kind for kind, each in FOLDERS.items() if each == folder), ""), name)
         if entry in titles():
             yield entry
+    for match in ID.finditer(text):
+        yield Node("exercise", match[1])
 
 
 def _through_exercises() -> Pairs:

@@ -105,14 +105,14 @@ def test_the_front_matter_of_an_exercise_is_in_the_map(exercise):
 LINKS = """
 [a](../derivation/04_clip.md) [b](../../exercises/03_ratios/03_clipped.py) [c](symptoms.md#the-loss-is-0)
 [d](../experiments/README.md#collapse) [e](../../notebooks/09_the_clinic.ipynb) [f](../glossary.md)
-[g](../../exercises/04_kl/README.md) [h](#the-loss-is-nan) [i](https://example.org/)
+[g](../../exercises/04_kl/README.md) [h](#the-loss-is-nan) [i](https://example.org/) `kl/k3`
 """
 
 
 def test_the_links_of_a_text_are_read():
     assert set(linked_in(LINKS, "docs/howto/symptoms.md")) == names(
         "derivation/04_clip exercise/ratios/clipped symptom/the-loss-is-0 claim/collapse"
-        " notebook/09_the_clinic chapter/04_kl symptom/the-loss-is-nan"
+        " notebook/09_the_clinic chapter/04_kl symptom/the-loss-is-nan exercise/kl/k3"
     )
 
 
