@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
+from grpo_ref.course.contents import EXERCISES
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.layout import RULES, exercise_folder
 from grpo_ref.course.rendering.statement import statement
@@ -22,6 +23,8 @@ CALL = ">>> "
 """Beginning of an example."""
 PICTURE = re.compile(r"<p>(?:The picture is in |图见 )\w+\.svg[.。]</p>")
 """The line that a picture replaces."""
+ID = re.compile(r"<code>(\w+/\w+)</code>")
+"""The id of an exercise, in the text."""
 NO_BREAK = 1_000_000
 """Width of a statement's lines. A line break between two Chinese characters would be shown as a space."""
 GRADING = Path(__file__).parents[1] / "course" / "exercises" / RULES
@@ -68,6 +71,9 @@ def statement_html(problem: Problem, groups: Sequence[Group] = ()) -> str:
     text = statement(problem, NO_BREAK, points_on=not groups)
     html = _html("\n\n".join(text.split("\n\n")[2:-1]))
     html = PICTURE.sub(lambda _: _picture(problem), html)
+    html = ID.sub(
+        lambda code: f'<a href="#{code[1]}">{code[0]}</a>' if code[1] in EXERCISES else code[0], html
+    )
     if problem.language == "zh":
         groups = [Group(CHINESE[title], links) for title, links in groups]
     before, end, after = html.rpartition("</ul>")

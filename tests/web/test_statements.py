@@ -29,8 +29,13 @@ def test_title_and_command_are_left_out():
 
 def test_without_a_site_the_statement_names_commands():
     text = statement_html(PROBLEMS["ratios/clipped"])
-    assert "<a " not in text
+    assert "recipe/" not in text
     assert "<code>grpo-ref recipes dapo</code>" in text
+
+
+def test_the_id_of_another_exercise_opens_it():
+    text = statement_html(PROBLEMS["advantages/group_normalized"])
+    assert 'Next: <a href="#advantages/centered"><code>advantages/centered</code></a> omits' in text
 
 
 def test_in_a_site_the_statement_links_to_pages_in_place_of_commands():
