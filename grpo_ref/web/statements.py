@@ -71,13 +71,16 @@ def statement_html(problem: Problem, groups: Sequence[Group] = ()) -> str:
     text = statement(problem, NO_BREAK, points_on=not groups)
     html = _html("\n\n".join(text.split("\n\n")[2:-1]))
     html = PICTURE.sub(lambda _: _picture(problem), html)
-    html = ID.sub(
-        lambda code: f'<a href="#{code[1]}">{code[0]}</a>' if code[1] in EXERCISES else code[0], html
-    )
+    html = ID.sub(_to_exercise, html)
     if problem.language == "zh":
         groups = [Group(CHINESE[title], links) for title, links in groups]
     before, end, after = html.rpartition("</ul>")
     return f"{before}{''.join(map(str, groups))}{end}{after}"
+
+
+def _to_exercise(code: re.Match[str]) -> str:
+    """Return a link that opens an exercise, or the code as it is if it names no exercise."""
+    return f'<a href="#{code[1]}">{code[0]}</a>' if code[1] in EXERCISES else code[0]
 
 
 def _picture(problem: Problem) -> str:
