@@ -5,6 +5,7 @@ developer's browser would request are removed. No page of the result loads anyth
 """
 
 import argparse
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from grpo_ref.web import build as web
 from website.access import repair
 from website.experiments import write_experiments
+from website.heads import SETTING, write_heads
 from website.kept import code_hash
 from website.kernel_map import write_map
 from website.layer_list import with_layers
@@ -67,8 +69,13 @@ def write_sources() -> None:
         write_trainers(code_hash("trainer_pages"), nearest)
 
 
-def make(site: Path) -> int:
-    """Build the site into a folder, and return the exit status of Sphinx. A warning counts as an error."""
+def make(site: Path, root: str = "") -> int:
+    """Build the site into a folder, and return the exit status of Sphinx. A warning counts as an error.
+
+    Args:
+      site: the folder.
+      root: address at which the site will be found, or "" if it is unknown.
+    """
     shutil.rmtree(SOURCES, ignore_errors=True)
     shutil.rmtree(site, ignore_errors=True)
     write_sources()
@@ -82,6 +89,8 @@ def make(site: Path) -> int:
     if has_course():
         with stage("the course in the browser"):
             web.write(site / "course", of_site())
+    with stage("titles, descriptions and addresses"):
+        write_heads(site, root)
     return status
 
 
@@ -95,7 +104,7 @@ def main() -> int:
     """Build from the command line."""
     parser = argparse.ArgumentParser(description="Build the site.")
     parser.add_argument("--out", type=Path, default=SITE)
-    return make(parser.parse_args().out)
+    return make(parser.parse_args().out, os.environ.get(SETTING, ""))
 
 
 if __name__ == "__main__":

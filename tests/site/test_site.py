@@ -123,6 +123,21 @@ def test_every_formula_is_typeset(site):
     assert not [(name, math) for name, math in formulas if LEFT_OVER.search(math)]
 
 
+DESCRIPTION = re.compile(r'<meta name="description" content="([^"]+)">')
+
+
+def test_every_page_has_one_description_and_a_title_of_its_own(site):
+    texts = {file: file.read_text(encoding="utf-8") for file in site.pages}
+    assert {str(file) for file, text in texts.items() if len(DESCRIPTION.findall(text)) != 1} == set()
+    titles = [re.search("<title>(.*?)</title>", text)[1] for text in texts.values()]
+    assert {title for title in titles if titles.count(title) > 1} == set()
+
+
+def test_without_an_address_nothing_states_one(site):
+    assert not [name for name in ("sitemap.xml", "robots.txt") if (site.folder / name).exists()]
+    assert not [file for file in site.pages if 'rel="canonical"' in file.read_text(encoding="utf-8")]
+
+
 # ---- the crawler itself ------------------------------------------------------------------------------
 
 BROKEN = {
