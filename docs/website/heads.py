@@ -29,7 +29,7 @@ ARTICLE = re.compile(r"<article.*?</article>", re.DOTALL)
 DESCRIPTION = re.compile(
     r'<meta (?:content="([^"]*)" name="description"|name="description" content="([^"]*)")[^>]*>'
 )
-LINK_MARK = re.compile(r'<a class="headerlink".*?</a>', re.DOTALL)
+LINK_MARK = re.compile(r'<a\s+class="headerlink".*?</a>', re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 LANGUAGE = re.compile(r'<html[^>]* lang="([^"]*)"')
 

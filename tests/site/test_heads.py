@@ -1,4 +1,4 @@
-"""What search engines and previews read: titles, descriptions, addresses, pictures, the sitemap and 404.html."""
+"""Everything that search engines and previews read: titles, descriptions, addresses, pictures, 404.html."""
 
 import functools
 import http.server
@@ -81,7 +81,8 @@ def test_a_picture_has_the_size_that_networks_expect(tmp_path):
     from PIL import Image
 
     cards.draw(tmp_path / "x.png", "DAPO", "What it changes", cards.plots_of("dapo")[0])
-    assert Image.open(tmp_path / "x.png").size == (1200, 630)
+    with Image.open(tmp_path / "x.png") as image:
+        assert image.size == (1200, 630)
 
 
 class _Missing(http.server.SimpleHTTPRequestHandler):
@@ -107,7 +108,7 @@ def test_the_page_for_unknown_addresses_finds_the_root_at_any_depth(tmp_path):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     root = f"http://127.0.0.1:{server.server_port}/ref/"
-    with playwright.sync_playwright() as running:
+    with server, playwright.sync_playwright() as running:
         browser = running.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
         page = browser.new_page()
         for place in ("none.html", "a/b/none.html"):
@@ -116,4 +117,4 @@ def test_the_page_for_unknown_addresses_finds_the_root_at_any_depth(tmp_path):
             assert page.evaluate("document.querySelector('a').href") == f"{root}index.html"
             assert page.evaluate("document.querySelector('form').action") == f"{root}search.html"
         browser.close()
-    server.shutdown()
+        server.shutdown()
