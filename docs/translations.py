@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
+from website.tree import CHINESE
+
 from grpo_ref.course.contents import OURS, exercises_in
 from grpo_ref.course.exercises import PROBLEMS
 
@@ -21,7 +23,7 @@ LOCALE = ROOT / "docs/website/locale/zh_CN/LC_MESSAGES"
 """Catalogs of the site's pages, as Sphinx reads them: the path of a page -> its sentences."""
 CHAPTERS = 3
 """The statements of the first chapters are translated."""
-PAGES: tuple[str, ...] = ()
+PAGES = tuple(CHINESE)
 """Pages of the site that are translated."""
 LINE = re.compile(r"english: (?P<file>\S+) (?P<checksum>[0-9a-f]+)")
 DIGITS = 12

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grpo_ref.web import build as web
 from website.access import repair
+from website.chinese import make_chinese
 from website.experiments import write_experiments
 from website.heads import SETTING, write_heads
 from website.kept import code_hash
@@ -82,6 +83,7 @@ def make(site: Path, root: str = "") -> int:
     options = ["-W", "--keep-going", "-E", "-j", "auto", "-d", str(site.with_name("site-doctrees"))]
     with stage("HTML"):
         status = sphinx(*options, "-c", str(HERE), str(SOURCES), str(site))
+    status = status or make_chinese(site)
     prune(site)
     repair(site)
     with stage("index of the search"):

@@ -49,6 +49,8 @@ COPIED = {
 }
 """Path of each page that is copied -> its name in the site."""
 
+CHINESE = {"index": "docs/website/start.md", "tutorials/student": "docs/tutorials/student.md"}
+"""Name of each page that has a Chinese translation -> path of its English text."""
 EXPERIMENTS = "docs/experiments/README.md"
 RECIPE_PAGES = "docs/recipe"
 NOTEBOOKS = {

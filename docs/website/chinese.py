@@ -1,0 +1,136 @@
+"""Build the Chinese pages of the site, in the folder `zh`.
+
+Sphinx translates a page with its catalog in `locale`, a gettext file with each paragraph in English and in
+Chinese. A paragraph without a translation stays in English. Only the pages of `tree.CHINESE` are built; links
+to all other pages lead to the English ones.
+"""
+
+import re
+import shutil
+from itertools import chain
+from os.path import relpath
+from pathlib import Path
+from posixpath import dirname, join, normpath
+
+from website.links import Links, has_course, in_markdown
+from website.moving_picture import moving_picture
+from website.progress import sphinx, stage
+from website.tree import BUILD, CHINESE, ROOT, SOURCES
+
+HERE = Path(__file__).parent
+LOCALE = HERE / "locale"
+FOLDER = "zh"
+"""Folder of the Chinese pages in the site."""
+CHINESE_SOURCES, TEMPLATES = BUILD / "site-source-zh", BUILD / "site-gettext"
+COURSE_LINKS = (
+    '<p><a class="sd-btn sd-btn-primary" href="../course/index.html?language=zh">在浏览器里做练习</a></p>\n'
+    '<p>同样在浏览器里（英文）：<a href="../course/play.html">并排训练两种配方</a>、'
+    '<a href="../course/surrogates.html">拖动比率，观察代理目标</a>、'
+    '<a href="../course/explain.html">查看训练配置在优化什么</a>、'
+    '<a href="../course/diagnose.html">分析一次训练发生了什么</a>。</p>'
+)
+TOCTREE = re.compile(r"```\{toctree\}.*?```", re.DOTALL)
+PROJECT = re.compile(r"\]\((?:project:)?([^):#]+)\.(?:md|ipynb)(#[^)]*)?\)")
+"""A link to another page. On the start page, a link may name a page of the site by its place in the site."""
+CARD = re.compile(r":link: (\S+)\n:link-type: doc")
+"""The link of a card on the start page."""
+PICTURE = re.compile(r"\]\((?:\.\./)*(pictures/[^)]+)\)")
+STATIC = re.compile(r"(?<=[\"'])((?:\.\./)*)_static/([^\"'?]+)")
+"""The address of a file that pages load, and its name."""
+LEFT_OUT = {"search": ("search.html", "searchindex.js"), "index": ("genindex.html", "objects.inv")}
+"""Relation of a page -> the files that are removed: the search and the index are those of the English pages."""
+RELATION = re.compile(rf'<link rel="(?:{"|".join(LEFT_OUT)})"[^>]*>')
+HEADING = re.compile("<h1>")
+
+
+def write_chinese_sources() -> None:
+    """Write the pages that are translated, with links that lead from the folder `zh` to the English pages."""
+    shutil.rmtree(CHINESE_SOURCES, ignore_errors=True)
+    for page, path in CHINESE.items():
+        text = (ROOT / path).read_text(encoding="utf-8")
+        text = text.replace("<!-- course -->", COURSE_LINKS if has_course() else "")
+        text = text.replace("<!-- moving -->", f"```{{raw}} html\n{moving_picture()}```")
+        text = Links().rewritten(text, path="README.md" if page == "index" else path, page=f"{FOLDER}/{page}")
+        text = _with_links(text, page)
+        text = TOCTREE.sub("```{toctree}\n:hidden:\n\n" + "\n".join(list(CHINESE)[1:]) + "\n```", text)
+        file = CHINESE_SOURCES / f"{page}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+def _with_links(text: str, page: str) -> str:
+    """Return the text of a page with the links of the Chinese page."""
+    text = PROJECT.sub(lambda link: f"]({_target(link[1], link[2] or '', page)})", text)
+    return CARD.sub(_card, PICTURE.sub(lambda link: f"]({_picture(link[1], page)})", text))
+
+
+def _target(link: str, anchor: str, page: str) -> str:
+    """Return the target of a link: the Chinese page if there is one, else the English one."""
+    is_place = page == "index" and not link.startswith("..")
+    place = link if is_place else normpath(join(FOLDER, dirname(page), link))
+    chinese = place.removeprefix(f"{FOLDER}/")
+    if chinese in CHINESE:
+        return f"project:{relpath(chinese, dirname(page) or '.')}.md{anchor}"
+    return in_markdown(f"{FOLDER}/{page}", f"{place}.html{anchor}")
+
+
+def _picture(picture: str, page: str) -> str:
+    """Copy a picture to the sources, and return its address."""
+    copy = CHINESE_SOURCES / picture
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(SOURCES / picture, copy)
+    return relpath(picture, dirname(page) or ".")
+
+
+def _card(match: re.Match[str]) -> str:
+    if match[1] in CHINESE:
+        return match[0]
+    return f":link: ../{match[1]}.html\n:link-type: url"
+
+
+def write_templates() -> Path:
+    """Write the English paragraphs of the pages as templates for the catalogs, and return their folder."""
+    write_chinese_sources()
+    sphinx("-q", "-E", "-b", "gettext", "-c", str(LOCALE), str(CHINESE_SOURCES), str(TEMPLATES))
+    return TEMPLATES
+
+
+def make_chinese(site: Path) -> int:
+    """Build the Chinese pages into the site, and return the exit status of Sphinx."""
+    folder = site / FOLDER
+    with stage("Chinese pages"):
+        write_chinese_sources()
+        doctrees = str(site.with_name("site-doctrees-zh"))
+        status = sphinx(
+            "-W", "--keep-going", "-E", "-d", doctrees, "-c", str(LOCALE), str(CHINESE_SOURCES), str(folder)
+        )
+    for name in chain.from_iterable(LEFT_OUT.values()):
+        (folder / name).unlink(missing_ok=True)
+    shared = _shared_files(site)
+    for page in CHINESE:
+        english, chinese = site / f"{page}.html", folder / f"{page}.html"
+        text = RELATION.sub("", chinese.read_text(encoding="utf-8"))
+        text = STATIC.sub(lambda file: "../" * (file[2] in shared) + file[0], text)
+        to_english, to_chinese = relpath(english, chinese.parent), relpath(chinese, english.parent)
+        chinese.write_text(_with_link(text, to_english, "en", "English"), encoding="utf-8")
+        text = english.read_text(encoding="utf-8")
+        english.write_text(_with_link(text, to_chinese, "zh-CN", "中文"), encoding="utf-8")
+    return status
+
+
+def _shared_files(site: Path) -> set[str]:
+    """Remove the files of the Chinese pages that the English ones load too, and return their names."""
+    ours, theirs = site / FOLDER / "_static", site / "_static"
+    shared = set()
+    for path in sorted(ours.rglob("*")):
+        name = path.relative_to(ours).as_posix()
+        same = theirs / name
+        if path.is_file() and same.is_file() and same.read_bytes() == path.read_bytes():
+            path.unlink()
+            shared.add(name)
+    return shared
+
+
+def _with_link(text: str, to: str, language: str, name: str) -> str:
+    link = f'<p class="language"><a href="{to}" lang="{language}" hreflang="{language}">{name}</a></p>'
+    return HEADING.sub(f"{link}<h1>", text, count=1)
