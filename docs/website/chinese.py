@@ -7,10 +7,13 @@ to all other pages lead to the English ones.
 
 import re
 import shutil
+from io import BytesIO
 from itertools import chain
 from os.path import relpath
 from pathlib import Path
 from posixpath import dirname, join, normpath
+
+from babel.messages.pofile import read_po, write_po
 
 from website.links import Links, has_course, in_markdown
 from website.moving_picture import moving_picture
@@ -18,7 +21,8 @@ from website.progress import sphinx, stage
 from website.tree import BUILD, CHINESE, ROOT, SOURCES
 
 HERE = Path(__file__).parent
-LOCALE = HERE / "locale"
+LOCALE, LANGUAGE = HERE / "locale", "zh_CN"
+CATALOGS = LOCALE / LANGUAGE / "LC_MESSAGES"
 FOLDER = "zh"
 """Folder of the Chinese pages in the site."""
 CHINESE_SOURCES, TEMPLATES = BUILD / "site-source-zh", BUILD / "site-gettext"
@@ -38,7 +42,7 @@ PICTURE = re.compile(r"\]\((?:\.\./)*(pictures/[^)]+)\)")
 STATIC = re.compile(r"(?<=[\"'])((?:\.\./)*)_static/([^\"'?]+)")
 """The address of a file that pages load, and its name."""
 LEFT_OUT = {"search": ("search.html", "searchindex.js"), "index": ("genindex.html", "objects.inv")}
-"""Relation of a page -> the files that are removed: the search and the index are those of the English pages."""
+"""Relation of a page -> the files that are removed: readers search in the English pages."""
 RELATION = re.compile(rf'<link rel="(?:{"|".join(LEFT_OUT)})"[^>]*>')
 HEADING = re.compile("<h1>")
 
@@ -91,7 +95,8 @@ def _card(match: re.Match[str]) -> str:
 def write_templates() -> Path:
     """Write the English paragraphs of the pages as templates for the catalogs, and return their folder."""
     write_chinese_sources()
-    sphinx("-q", "-E", "-b", "gettext", "-c", str(LOCALE), str(CHINESE_SOURCES), str(TEMPLATES))
+    in_english = ("-D", "language=en", "-c", str(LOCALE))
+    sphinx("-q", "-E", "-b", "gettext", *in_english, str(CHINESE_SOURCES), str(TEMPLATES))
     return TEMPLATES
 
 
@@ -134,3 +139,30 @@ def _shared_files(site: Path) -> set[str]:
 def _with_link(text: str, to: str, language: str, name: str) -> str:
     link = f'<p class="language"><a href="{to}" lang="{language}" hreflang="{language}">{name}</a></p>'
     return HEADING.sub(f"{link}<h1>", text, count=1)
+
+
+def update_catalogs() -> None:
+    """Take new and changed paragraphs of the English pages over to the catalogs.
+
+    A changed paragraph keeps its translation, marked as fuzzy. Sphinx ignores it as long as it has that mark.
+    """
+    templates = write_templates()
+    for page in CHINESE:
+        path = CATALOGS / f"{page}.po"
+        with path.open("rb") as file, (templates / f"{page}.pot").open("rb") as template:
+            catalog = read_po(file, locale=LANGUAGE)
+            catalog.update(read_po(template))
+        body = BytesIO()
+        options = {
+            "no_location": True,
+            "omit_header": True,
+            "ignore_obsolete": True,
+            "include_previous": True,
+        }
+        write_po(body, catalog, width=0, **options)
+        header = path.read_text(encoding="utf-8").split("\n\n")[0]  # with the checksum
+        path.write_text(f"{header}\n\n{body.getvalue().decode().strip()}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    update_catalogs()
