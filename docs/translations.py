@@ -38,6 +38,7 @@ def expected() -> Iterator[Path]:
     """Yield the path of every translation that should exist."""
     yield ROOT / "README.zh.md"
     for chapter in list(OURS.chapters)[:CHAPTERS]:
+        yield EXERCISES / chapter / "chapter.zh.md"
         for exercise in exercises_in(chapter):
             yield EXERCISES / exercise.id / "statement.zh.md"
     for page in PAGES:

@@ -8,7 +8,6 @@ to all other pages lead to the English ones.
 import re
 import shutil
 from io import BytesIO
-from itertools import chain
 from os.path import relpath
 from pathlib import Path
 from posixpath import dirname, join, normpath
@@ -39,11 +38,12 @@ PROJECT = re.compile(r"\]\((?:project:)?([^):#]+)\.(?:md|ipynb)(#[^)]*)?\)")
 CARD = re.compile(r":link: (\S+)\n:link-type: doc")
 """The link of a card on the start page."""
 PICTURE = re.compile(r"\]\((?:\.\./)*(pictures/[^)]+)\)")
-STATIC = re.compile(r"(?<=[\"'])((?:\.\./)*)_static/([^\"'?]+)")
-"""The address of a file that pages load, and its name."""
-LEFT_OUT = {"search": ("search.html", "searchindex.js"), "index": ("genindex.html", "objects.inv")}
-"""Relation of a page -> the files that are removed: readers search in the English pages."""
-RELATION = re.compile(rf'<link rel="(?:{"|".join(LEFT_OUT)})"[^>]*>')
+ADDRESS = re.compile(r'(?<=\s)((?:src|href|action)=")([^":?#]+)')
+"""The address of a page, or of a file that a page loads."""
+SEARCH = ("search.html", "searchindex.js", "genindex.html", "objects.inv")
+"""Files for the search, and for other projects. Readers of the Chinese pages search in the English ones."""
+CONTENT_ROOT = re.compile(r'(?<= data-content_root=")')
+"""Attribute with the way to the first page, from which the search field finds its index."""
 HEADING = re.compile("<h1>")
 
 
@@ -109,13 +109,10 @@ def make_chinese(site: Path) -> int:
         status = sphinx(
             "-W", "--keep-going", "-E", "-d", doctrees, "-c", str(LOCALE), str(CHINESE_SOURCES), str(folder)
         )
-    for name in chain.from_iterable(LEFT_OUT.values()):
-        (folder / name).unlink(missing_ok=True)
-    shared = _shared_files(site)
+    _remove_copies(folder, site)
     for page in CHINESE:
         english, chinese = site / f"{page}.html", folder / f"{page}.html"
-        text = RELATION.sub("", chinese.read_text(encoding="utf-8"))
-        text = STATIC.sub(lambda file: "../" * (file[2] in shared) + file[0], text)
+        text = _with_addresses(chinese.read_text(encoding="utf-8"), page, site)
         to_english, to_chinese = relpath(english, chinese.parent), relpath(chinese, english.parent)
         chinese.write_text(_with_link(text, to_english, "en", "English"), encoding="utf-8")
         text = english.read_text(encoding="utf-8")
@@ -123,17 +120,24 @@ def make_chinese(site: Path) -> int:
     return status
 
 
-def _shared_files(site: Path) -> set[str]:
-    """Remove the files of the Chinese pages that the English ones load too, and return their names."""
-    ours, theirs = site / FOLDER / "_static", site / "_static"
-    shared = set()
-    for path in sorted(ours.rglob("*")):
-        name = path.relative_to(ours).as_posix()
-        same = theirs / name
-        if path.is_file() and same.is_file() and same.read_bytes() == path.read_bytes():
+def _remove_copies(folder: Path, site: Path) -> None:
+    """Remove the files that the English pages have too."""
+    for path in sorted(folder.rglob("*")):
+        same = site / path.relative_to(folder)
+        is_copy = path.suffix != ".html" and same.is_file() and same.read_bytes() == path.read_bytes()
+        if path.is_file() and (is_copy or path.name in SEARCH):
             path.unlink()
-            shared.add(name)
-    return shared
+
+
+def _with_addresses(text: str, page: str, site: Path) -> str:
+    """Let every address lead to a file of the English pages, if the Chinese ones do not have the file."""
+
+    def address(match: re.Match[str]) -> str:
+        place = normpath(join(dirname(page), match[2]))
+        is_here = (site / FOLDER / place).exists() or not (site / place).exists()
+        return match[0] if is_here else match[1] + relpath(place, join(FOLDER, dirname(page)))
+
+    return CONTENT_ROOT.sub("../", ADDRESS.sub(address, text))
 
 
 def _with_link(text: str, to: str, language: str, name: str) -> str:

@@ -4,7 +4,7 @@ another.
 The folder has a table of contents and one folder for each chapter:
 
     exercises/contents.toml            the chapters and exercises, in order
-    exercises/CHAPTER/chapter.md       the text of the chapter's page
+    exercises/CHAPTER/chapter.md       the text of the chapter's page, and in Chinese: chapter.zh.md
     exercises/CHAPTER/picture.png      the picture of that page, if there is one
     exercises/CHAPTER/NAME/            one exercise, with everything that belongs to it
 

@@ -71,7 +71,7 @@ def _texts(workbook: Workbook, language: str) -> dict[str, tuple[Path, bytes]]:
         texts |= _picture(workbook, name)
     others = {name: text.encode() for name, text in support_files().items()}
     texts |= {f"folder/{name}": (workbook.folder / name, content) for name, content in others.items()}
-    return texts | _pages(workbook, CHAPTERS)
+    return texts | _pages(workbook, CHAPTERS, language)
 
 
 def _picture(workbook: Workbook, name: str) -> dict[str, tuple[Path, bytes]]:
@@ -81,8 +81,9 @@ def _picture(workbook: Workbook, name: str) -> dict[str, tuple[Path, bytes]]:
     return {f"picture/{name}": (place, path.read_bytes())} if path.is_file() else {}
 
 
-def _pages(workbook: Workbook, chapters: Iterable[str]) -> dict[str, tuple[Path, bytes]]:
-    return {f"page/{name}": (workbook.folder / name, content) for name, content in pages(chapters).items()}
+def _pages(workbook: Workbook, chapters: Iterable[str], language: str) -> dict[str, tuple[Path, bytes]]:
+    contents = pages(chapters, language)
+    return {f"page/{name}": (workbook.folder / name, content) for name, content in contents.items()}
 
 
 class Built(NamedTuple):
@@ -134,7 +135,7 @@ def _texts_of_checkout(workbook: Workbook, root: Path) -> dict[str, tuple[Path, 
             f"folder/{name}": (workbook.folder / name, text.encode())
             for name, text in support_files().items()
         }
-    return files | _pages(workbook, source.chapters)
+    return files | _pages(workbook, source.chapters, "en")
 
 
 def is_untouched(workbook: Workbook, name: str) -> bool:

@@ -13,6 +13,7 @@ from grpo_ref.course.exercises import PROBLEMS, hints_of, translated
 from grpo_ref.course.grading import wasm
 from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.layout import file_of, model_answer
+from grpo_ref.course.pages import translated_chapter
 from grpo_ref.course.rendering.statement import worth
 from grpo_ref.course.starters import starter_of
 from grpo_ref.files import replace_file
@@ -136,14 +137,17 @@ def _exercise(name: str, groups: Sequence[Group]) -> dict[str, Any]:
 
 
 def translations(language: str, site: Site = NO_SITE) -> dict[str, dict[str, Any]]:
-    """Return title, statement and hints of every exercise that is translated into a language, by id.
+    """Return titles of chapters, and titles, statements and hints of exercises, in a language, by id.
+
+    What is not translated is omitted.
 
     Args:
       language: the language, as "zh".
       site: as in `write`.
     """
+    titles = {chapter: translated_chapter(chapter, language) for chapter in CHAPTERS}
     problems = [translated(problem, language) for problem in PROBLEMS.values()]
-    return {
+    exercises = {
         each.id: {
             "title": each.title,
             "about": worth(each),
@@ -153,6 +157,7 @@ def translations(language: str, site: Site = NO_SITE) -> dict[str, dict[str, Any
         for each in problems
         if each.language == language
     }
+    return {"chapters": {name: each[0] for name, each in titles.items() if each}, "exercises": exercises}
 
 
 def package_files() -> Iterator[tuple[str, str]]:

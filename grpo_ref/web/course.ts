@@ -3,7 +3,7 @@ import { Editor } from "./editor";
 import { anchor, element, place } from "./elements";
 import { Engine, type Report } from "./engine";
 import * as exchange from "./exchange";
-import { choose, preferred, TAGS, translations, type Translations } from "./language";
+import { choose, ENGLISH, preferred, TAGS, translations } from "./language";
 import { output, results } from "./results";
 import { isolated } from "./served";
 import * as work from "./work";
@@ -47,7 +47,8 @@ class Page {
   private isFilling = false;
   private opened: Exercise[] = []; // not graded yet
   private language = "en";
-  private translations: Translations = {};
+  private translations = ENGLISH;
+  private readonly headings = new Map<Chapter, HTMLElement>();
 
   constructor(
     private readonly chapters: Chapter[],
@@ -55,6 +56,7 @@ class Page {
   ) {
     this.exercises = new Map(chapters.flatMap(({ exercises }) => exercises.map((each) => [each.id, each] as const)));
     for (const chapter of chapters) this.list(chapter);
+    this.nameChapters();
     place("run").onclick = () => void this.run();
     place("program").onclick = () => void this.program();
     place("stop").onclick = () => void this.stop();
@@ -87,6 +89,7 @@ class Page {
     if (language === this.language) return;
     this.translations = await translations(language);
     this.language = place<HTMLSelectElement>("language").value = language;
+    this.nameChapters();
     for (const exercise of this.exercises.values()) this.mark(exercise);
     this.show();
   }
@@ -94,7 +97,7 @@ class Page {
   /** Return an exercise as it is shown: its title, statement and hints, and their language. */
   private shown(exercise: Exercise): Exercise & { about: string; lang: string } {
     const about = `${exercise.difficulty}, ${counted(exercise.points, "point")}`;
-    const translation = this.translations[exercise.id];
+    const translation = this.translations.exercises[exercise.id];
     return { ...exercise, about, ...translation, lang: TAGS[translation ? this.language : "en"] };
   }
 
@@ -121,9 +124,19 @@ class Page {
       items.lastElementChild?.append(link);
       this.mark(exercise);
     }
-    const heading = element("h2", chapter.address ? "" : chapter.title);
-    if (chapter.address) heading.append(anchor(chapter.title, chapter.address));
+    const heading = element("h2", "");
+    const title = chapter.address ? anchor("", chapter.address) : element("span", "");
+    heading.append(title);
+    this.headings.set(chapter, title);
     place("chapters").append(heading, items);
+  }
+
+  private nameChapters(): void {
+    for (const [chapter, heading] of this.headings) {
+      const translation = this.translations.chapters[chapter.id];
+      heading.textContent = translation ?? chapter.title;
+      heading.lang = TAGS[translation ? this.language : "en"];
+    }
   }
 
   /** Show the student's progress in the list. */

@@ -7,9 +7,14 @@ export interface Translation {
   hints: string[];
 }
 
-export type Translations = Partial<Record<string, Translation>>; // by the id of the exercise
+/** Titles of chapters, and exercises, by id. What is not translated is left out. */
+export interface Translations {
+  chapters: Partial<Record<string, string>>;
+  exercises: Partial<Record<string, Translation>>;
+}
 
 export const TAGS: Record<string, string> = { en: "en", zh: "zh-CN" };
+export const ENGLISH: Translations = { chapters: {}, exercises: {} };
 const KEY = "grpo-ref/language";
 
 /** Return the language to begin with. */
@@ -24,7 +29,8 @@ export function choose(language: string): void {
   localStorage.setItem(KEY, language);
 }
 
-/** Return the translations into a language. An exercise that has none is shown in English. */
+/** Return the translations into a language. */
 export async function translations(language: string): Promise<Translations> {
-  return language === "en" ? {} : ((await (await fetch(`course.${language}.json`)).json()) as Translations);
+  if (language === "en") return ENGLISH;
+  return (await (await fetch(`course.${language}.json`)).json()) as Translations;
 }

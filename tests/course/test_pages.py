@@ -7,7 +7,7 @@ from student import ROOT
 
 from grpo_ref.course.contents import CHAPTERS, NOTEBOOKS, exercises_in
 from grpo_ref.course.layout import folder_of
-from grpo_ref.course.pages import page, pages
+from grpo_ref.course.pages import page, pages, translated_chapter
 
 EACH = pytest.mark.parametrize("chapter", CHAPTERS)
 
@@ -52,3 +52,24 @@ def test_pages_and_pictures_lie_in_the_folders_of_their_chapters():
     assert set(pages()) == {
         f"{folder_of(chapter)}/{name}" for chapter in CHAPTERS for name in ("README.md", "picture.png")
     }
+
+
+TRANSLATED = [chapter for chapter in CHAPTERS if translated_chapter(chapter, "zh")]
+
+
+@pytest.mark.parametrize("chapter", TRANSLATED)
+def test_a_chinese_page_has_the_parts_of_the_english_one(chapter):
+    english, chinese = page(chapter), page(chapter, "zh")
+    assert chinese.startswith(
+        f"# {list(CHAPTERS).index(chapter) + 1}. {translated_chapter(chapter, 'zh')[0]}\n"
+    )
+    assert re.findall("^## (.*)$", chinese, re.M) == ["延伸阅读", "notebook", "练习"]
+    for pattern in (r"\]\(([^)]+)\)", r"^ {4}.*$", r"arXiv:\d+\.\d+", r"`[^`\n]+`"):
+        assert re.findall(pattern, chinese, re.M) == re.findall(pattern, english, re.M)
+    assert set(re.findall(r"\d+\.\d+", chinese)) == set(re.findall(r"\d+\.\d+", english))
+    assert "english:" not in chinese
+
+
+def test_a_chapter_without_a_translation_stays_in_english():
+    assert len(TRANSLATED) >= 3
+    assert page("network", "zh") == page("network")

@@ -84,7 +84,7 @@ def _letters(text):
     return sorted(letter for letter in plain if letter.isalpha())
 
 
-@pytest.mark.parametrize("name", translations("zh"))
+@pytest.mark.parametrize("name", translations("zh")["exercises"])
 def test_a_chinese_statement_is_typeset_like_the_english_one(name):
     text = statement_html(translated(PROBLEMS[name], "zh"))
     kinds = [part.tag for part in ElementTree.fromstring(f"<all>{text}</all>")]
@@ -97,12 +97,14 @@ def test_a_chinese_statement_is_typeset_like_the_english_one(name):
 
 
 def test_translations_have_what_the_page_shows():
-    shown = translations("zh")["ratios/sapo"]
+    exercises = translations("zh")["exercises"]
+    shown = exercises["ratios/sapo"]
     assert (shown["title"], shown["about"]) == ("SAPO 的软门控", "中等，2 分")
     assert "<h2>任务</h2>" in shown["statement"]
     assert '<img alt="斜率随比率' in shown["statement"]
     assert len(shown["hints"]) == 3
-    assert "network/grpo_step" not in translations("zh")
+    assert "network/grpo_step" not in exercises
+    assert translations("zh")["chapters"]["ratios"] == "比率与截断"
 
 
 def test_the_links_of_a_chinese_statement_have_chinese_headings():

@@ -25,6 +25,10 @@ class Phrases(NamedTuple):
       claim: {name} is the experiment.
       notebook: {name} is the notebook.
       check: last line; {name} is the exercise.
+      the_notebook: heading on a chapter's page.
+      idea: sentence below it; {name} is the notebook.
+      exercises: heading above a chapter's exercises.
+      grade_all: sentence below them; {name} is the chapter.
     """
 
     task: str
@@ -43,6 +47,10 @@ class Phrases(NamedTuple):
     claim: str
     notebook: str
     check: str
+    the_notebook: str
+    idea: str
+    exercises: str
+    grade_all: str
 
 
 ENGLISH = Phrases(
@@ -62,6 +70,10 @@ ENGLISH = Phrases(
     claim="Does it help? `grpo-ref experiment run {name} --quick` tests a claim about it.",
     notebook="The notebook {name}.ipynb; `grpo-ref notebooks` opens it.",
     check="Check me: grpo-ref grade {name}",
+    the_notebook="The notebook",
+    idea="`{name}.ipynb` shows the idea at work; `grpo-ref notebooks` opens it.",
+    exercises="The exercises",
+    grade_all="Grade them all: `grpo-ref grade {name}`. A hint for the next one: `grpo-ref hint {name}`.",
 )
 CHINESE = Phrases(
     task="任务",
@@ -80,6 +92,10 @@ CHINESE = Phrases(
     claim="它真的有用吗？`grpo-ref experiment run {name} --quick` 检验一个与它有关的论断。",
     notebook="notebook {name}.ipynb；用 `grpo-ref notebooks` 打开。",
     check="检查答案：grpo-ref grade {name}",
+    the_notebook="notebook",
+    idea="`{name}.ipynb` 演示本章的思想；用 `grpo-ref notebooks` 打开。",
+    exercises="练习",
+    grade_all="给全部练习评分：`grpo-ref grade {name}`。给下一题要一个提示：`grpo-ref hint {name}`。",
 )
 PHRASES: Mapping[str, Phrases] = {"en": ENGLISH, "zh": CHINESE}
 """Language -> its phrases, for every language of `statement_file.LANGUAGES`."""
