@@ -49,7 +49,11 @@ COPIED = {
 }
 """Path of each page that is copied -> its name in the site."""
 
-CHINESE = {"index": "docs/website/start.md", "tutorials/student": "docs/tutorials/student.md"}
+CHINESE = {
+    "index": "docs/website/start.md",
+    "tutorials/student": "docs/tutorials/student.md",
+    "derivation/index": "docs/derivation/index.md",
+}
 """Name of each page that has a Chinese translation -> path of its English text."""
 EXPERIMENTS = "docs/experiments/README.md"
 RECIPE_PAGES = "docs/recipe"
