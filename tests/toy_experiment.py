@@ -31,6 +31,8 @@ def slow_square(*, number, seeds, seed):
 
 TOY = Experiment(
     name="toy",
+    title="Is high higher than low?",
+    answer="It is, by one unit.",
     group="toy",
     claim="More is more, whatever | else.",
     source="nobody",
@@ -60,6 +62,8 @@ def on_a_task(*, gain, rate, seeds, seed):
 RATES = Tuning("rate", (0.1, 0.3, 1.0), by="level")
 FAMILY = Experiment(
     name="family",
+    title="Does the family differ?",
+    answer="It does.",
     group="toy",
     claim="More is more on every task.",
     source="nobody",

@@ -2,10 +2,11 @@
 
 import re
 
-from website.tree import EXPERIMENTS, ROOT
+from grpo_ref.lab import EXPERIMENTS
+from website.tree import EXPERIMENTS as REPORT
+from website.tree import ROOT
 
 SECTION = re.compile(r"^## (\w+)\n", re.MULTILINE)
-ACRONYMS = {"grpo": "GRPO", "kl": "KL"}
 
 
 def sections() -> dict[str, str]:
@@ -16,7 +17,7 @@ def sections() -> dict[str, str]:
 
 def _split() -> list[str]:
     """Return the head of the report, then each name and its section."""
-    return SECTION.split((ROOT / EXPERIMENTS).read_text(encoding="utf-8"))
+    return SECTION.split((ROOT / REPORT).read_text(encoding="utf-8"))
 
 
 def head() -> str:
@@ -27,8 +28,7 @@ def head() -> str:
 def title_of(name: str) -> str:
     """Return the title of an experiment's page.
 
-    >>> title_of("kl_in_reward")
-    'KL in reward'
+    >>> title_of("clip_higher")
+    'Does clip-higher prevent entropy collapse?'
     """
-    parts = [ACRONYMS.get(word, word) for word in name.split("_")]
-    return " ".join([parts[0][0].upper() + parts[0][1:], *parts[1:]])
+    return EXPERIMENTS[name].title

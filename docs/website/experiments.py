@@ -6,18 +6,49 @@ from website.see_also import with_neighbours
 from website.tree import EXPERIMENTS, ROOT, write
 
 SOURCE = "grpo_ref/lab/claims"
+DETAIL = "**In detail.**"
 
 
 def write_experiments(links: Links) -> None:
     """Write the table of verdicts and a page for each claim."""
     for name, text in sections().items():
         page = f"experiments/{name}"
-        code = f"\n\nCode: [{name}.py](../../{SOURCE}/{name}.py)." * _has_source(name)
-        section = links.rewritten(f"# {title_of(name)}\n{text}{code}\n", path=EXPERIMENTS, page=page)
+        section = links.rewritten(page_of_claim(name, text), path=EXPERIMENTS, page=page)
         write(f"{page}.md", with_neighbours(section, page))
     text = links.rewritten(head(), path=EXPERIMENTS, page="experiments/index")
     pages = "\n".join(sections())
     write("experiments/index.md", f"{text}\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n")
+
+
+def page_of_claim(name: str, section: str) -> str:
+    """Return the page of a claim: the verdict with its answer, figures and table; the rest is folded.
+
+    Args:
+      name: name of the experiment.
+      section: section of the report, without its heading.
+    """
+    parts = section.strip().split("\n\n")
+    detail = parts.pop(3) if parts[3].startswith(DETAIL) else ""
+    _, claim, verdict, method, table, predicted, panels, differences, *exhibit = parts
+    run = f"Run it: `grpo-ref experiment run {name}`."
+    code = f" Code: [{name}.py](../../{SOURCE}/{name}.py)." * _has_source(name)
+    items = "\n".join(f":::{{grid-item}}\n{figure}\n:::" for figure in (panels, differences))
+    blocks = [
+        f"# {title_of(name)}",
+        claim,
+        verdict,
+        _folded("The verdict in detail", detail.removeprefix(DETAIL).strip()),
+        f"::::{{grid}} 1 1 2 2\n{items}\n::::",
+        table,
+        _folded("Tasks, settings and measures", f"{method}\n\n{predicted}"),
+        *exhibit,
+        run + code,
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _folded(title: str, text: str) -> str:
+    return f":::{{dropdown}} {title}\n{text}\n:::" if text else ""
 
 
 def _has_source(name: str) -> bool:

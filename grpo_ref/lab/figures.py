@@ -1,4 +1,4 @@
-"""Draw one figure for each experiment: measures on the left, predictions with intervals on the right."""
+"""Draw two figures for each experiment: the measures, and the predictions with their intervals."""
 
 import textwrap
 from collections.abc import Container, Mapping, Sequence
@@ -8,25 +8,35 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from grpo_ref.arrays import Floats
+from grpo_ref.files import replace_file
 from grpo_ref.lab.framework.experiment import Curves, Experiment, Grid, Measures, Points
 from grpo_ref.lab.framework.statistics import interval
 from grpo_ref.lab.framework.summary import effect
-from grpo_ref.lab.framework.verdicts import ClaimResult, Finding, Scores
-from grpo_ref.plots.style import COLOURS, LINES, MARKERS, figure_style, grid, new_figure, save
+from grpo_ref.lab.framework.verdicts import ClaimResult, Scores
+from grpo_ref.plots.style import (
+    COLOURS,
+    LINES,
+    MARKERS,
+    figure_style,
+    grid,
+    new_figure,
+    save,
+    small_svg,
+)
 
 OUTCOMES = {"holds": "holds", "opposite": "OPPOSITE", "not shown": "not shown"}
-ROW, PANEL, WIDTH = 0.85, 2.9, 4.3
-"""Heights of a prediction and of a panel, and the width of both, in inches."""
+ROW, PANEL, WIDTH = 1.0, 2.9, 4.3
+"""Heights of a prediction and of a panel, and the width of a figure, in inches."""
 FEW = 2.5
 """Number of decades of a logarithmic axis up to which each decade has room for three labels."""
 
 
 def plot_experiment(experiment: Experiment, result: ClaimResult, path: Path) -> None:
-    """Write the figure of an experiment into a PNG, PDF or SVG file.
+    """Write the panels of an experiment into a PNG, PDF or SVG file.
 
     Args:
       experiment: the claim and its panels.
@@ -34,16 +44,26 @@ def plot_experiment(experiment: Experiment, result: ClaimResult, path: Path) -> 
       path: path of the file. Its content is `experiment_figure`.
     """
     with figure_style():
-        save(experiment_figure(experiment, result), path, dpi=100)
+        save(experiment_figure(experiment, result), path, dpi=200)
+
+
+def plot_differences(findings: Sequence[Mapping[str, Any]], counted: str, path: Path) -> None:
+    """Write the predictions of an experiment, with their intervals, into an SVG file.
+
+    Args:
+      findings: the predictions of a `Summary`.
+      counted: "tasks" or "seeds".
+      path: path of the file. Its content is `differences_figure`.
+    """
+    svg = small_svg(differences_figure(findings, counted))
+    replace_file(path, lambda file: file.write(svg))
 
 
 def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
-    """Draw the panels of an experiment, and each prediction with its interval.
+    """Draw the panels of an experiment, one below the other, so that a phone shows them in full size.
 
     Lines and points are means over the seeds; bands and bars are 95 % intervals (Student's t). An arm looks
-    the same in all panels and is in the legend of the first panel that shows it. The intervals of the
-    predictions decide the verdict: if an interval lies inside the grey field, the prediction holds.
-    Predictions of the same measure have the same scale.
+    the same in all panels and is in the legend of the first panel that shows it.
 
     Args:
       experiment: the claim and its panels.
@@ -52,25 +72,44 @@ def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
     Returns:
       The figure.
     """
-    panels, rows = len(experiment.panels), len(result.findings)
+    panels = len(experiment.panels)
     with figure_style():
-        figure = new_figure(2 * WIDTH, max(PANEL * panels, ROW * rows) + 0.5)
-        left, right = figure.subfigures(1, 2, squeeze=False)[0]
+        figure = new_figure(WIDTH, PANEL * panels + 0.3)
         series = [_series(panel, result) for panel in experiment.panels]
         places, in_legend = _places(series), set[str]()
-        axes = np.atleast_1d(left.subplots(panels, 1))
+        axes = np.atleast_1d(figure.subplots(panels, 1))
         for axis, panel, names in zip(axes, experiment.panels, series, strict=True):
             _draw_panel(axis, panel, result, places)
             _draw_legend(axis, {*names} - in_legend)
             in_legend.update(names)
         counted = "tasks" if experiment.family else "seeds"
-        _draw_findings(right, result.findings, counted, spare=max(PANEL * panels / ROW - rows, 0.0))
         pairs = f"{result.findings[0].estimate.pairs} {counted}"
-        left.suptitle(
-            textwrap.fill(f"{experiment.name}: {experiment.told(result.verdict)}", 66)
-            + f"\nmean of {pairs}, with its 95 % interval",
-            fontsize=8,
-        )
+        figure.suptitle(f"mean of {pairs}, with its 95 % interval", fontsize=9)
+    return figure
+
+
+def differences_figure(findings: Sequence[Mapping[str, Any]], counted: str) -> Figure:
+    """Draw each prediction with its interval, one below the other.
+
+    The intervals decide the verdict: if an interval lies inside the grey field, the prediction holds.
+    Predictions of the same measure have the same scale.
+
+    Args:
+      findings: the predictions of a `Summary`.
+      counted: "tasks" or "seeds".
+
+    Returns:
+      The figure.
+    """
+    scales = _scales(findings)
+    with figure_style():
+        figure = new_figure(WIDTH, ROW * len(findings) + 0.5)
+        for axis, finding in zip(
+            figure.subplots(len(findings), 1, squeeze=False).flat, findings, strict=True
+        ):
+            _draw_finding(axis, finding, scales[finding["measure"]], counted)
+        title = "differences, with 95 % intervals for all of them together;\ngrey: the prediction holds"
+        figure.suptitle(title, fontsize=9)
     return figure
 
 
@@ -202,11 +241,12 @@ def _arms(panel: Curves | Points, measures: Mapping[str, Measures]) -> list[str]
     return list(panel.arms) or [label for label, arm in measures.items() if panel.measure in arm]
 
 
-def _scales(findings: Sequence[Finding]) -> dict[str, tuple[float, float]]:
+def _scales(findings: Sequence[Mapping[str, Any]]) -> dict[str, tuple[float, float]]:
     """Return, for each measure, the ends of an axis that holds all differences of this measure."""
     ends: dict[str, list[float]] = {}
-    for (_, measure, *_, margin, _), estimate, _, _ in findings:
-        ends.setdefault(measure, [0.0]).extend([estimate.low, estimate.high, -margin, margin])
+    for finding in findings:
+        margin = finding["margin"]
+        ends.setdefault(finding["measure"], [0.0]).extend([finding["low"], finding["high"], -margin, margin])
     scales = {}
     for measure, edges in ends.items():
         reach = 0.06 * (max(edges) - min(edges)) or 1.0
@@ -214,40 +254,30 @@ def _scales(findings: Sequence[Finding]) -> dict[str, tuple[float, float]]:
     return scales
 
 
-def _draw_findings(figure: SubFigure, findings: Sequence[Finding], counted: str, *, spare: float) -> None:
-    """Draw the predictions, one below the other, and leave space for `spare` more below them."""
-    rows, scales = len(findings), _scales(findings)
-    ratios = [1.0] * rows + [spare] * (spare > 0.0)
-    axes = [*figure.subplots(len(ratios), 1, squeeze=False, height_ratios=ratios).flat]
-    for axis, finding in zip(axes, findings, strict=False):
-        _draw_finding(axis, finding, scales[finding.prediction.measure], counted)
-    for axis in axes[rows:]:
-        axis.remove()
-    figure.suptitle("differences with 95 % intervals that hold together;\ngrey: as predicted", fontsize=8)
-
-
-def _draw_finding(axis: Axes, finding: Finding, edges: tuple[float, float], counted: str) -> None:
+def _draw_finding(axis: Axes, finding: Mapping[str, Any], edges: tuple[float, float], counted: str) -> None:
     """Draw one prediction in the units of its measure, with the fraction of tasks or seeds that agree."""
-    (says, measure, left, expect, right, margin, main), estimate, outcome, share = finding
-    allowed = {"more": (margin, edges[1]), "less": (edges[0], -margin), "same": (-margin, margin)}[expect]
-    axis.axvspan(*allowed, color="0.88", linewidth=0)
+    mean, low, high, margin = (finding[key] for key in ("mean", "low", "high", "margin"))
+    allowed = {"more": (margin, edges[1]), "less": (edges[0], -margin), "same": (-margin, margin)}
+    axis.axvspan(*allowed[finding["expect"]], color="0.88", linewidth=0)
     axis.axvline(0.0, color="black", linewidth=0.7)
     axis.errorbar(
-        [estimate.mean],
+        [mean],
         [0.0],
-        xerr=[[estimate.mean - estimate.low], [estimate.high - estimate.mean]],
+        xerr=[[mean - low], [high - mean]],
         color="black",
-        marker="o" if outcome == "holds" else "X",
+        marker="o" if finding["outcome"] == "holds" else "X",
         markersize=5,
         capsize=3,
     )
     axis.set_xlim(*edges)
     axis.set_yticks([])
     axis.spines["left"].set_visible(False)
-    axis.tick_params(axis="x", labelsize=7)
+    axis.tick_params(axis="x", labelsize=8)
     axis.xaxis.set_major_locator(MaxNLocator(5))
-    title = textwrap.fill(f"{says}: {OUTCOMES[outcome]} ({share:.0%} of the {counted})", 66)
-    axis.set_title(title, fontsize=7.5, loc="left", weight="bold" if main else "normal")
+    outcome = f"{OUTCOMES[finding['outcome']]} ({finding['share']:.0%} of the {counted})"
+    title = textwrap.fill(f"{finding['says']}: {outcome}", 58)
+    axis.set_title(title, fontsize=8.5, loc="left", weight="bold" if finding["main"] else "normal")
+    left, right = finding["left"], finding["right"]
     compared = left if right == 0.0 else f"{left} - {right}"
-    numbers = effect(estimate.mean, estimate.low, estimate.high).replace(" ", "\N{NO-BREAK SPACE}")
-    axis.set_xlabel(textwrap.fill(f"{measure}: {compared} = {numbers}", 76), fontsize=7)
+    numbers = effect(mean, low, high).replace(" ", "\N{NO-BREAK SPACE}")
+    axis.set_xlabel(textwrap.fill(f"{finding['measure']}: {compared} = {numbers}", 64), fontsize=8)

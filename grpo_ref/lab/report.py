@@ -8,7 +8,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from grpo_ref.lab.framework.experiment import Experiment
+from grpo_ref.lab.framework.experiment import Experiment, Points
 from grpo_ref.lab.framework.predictions import FOLDER
 from grpo_ref.lab.framework.summary import ROUNDING, Summary, chosen, effect, what_fails
 from grpo_ref.lab.framework.sweep import OF_A_NETWORK, PER_TASK
@@ -50,6 +50,11 @@ NUMBERS = (
     " divided by its standard deviation."
 )
 
+DIFFERENCES = (
+    "Each prediction with its difference and interval, in the order of the table; the prediction holds if the"
+    " interval lies inside the grey field."
+)
+"""Description of the second figure of each section."""
 NETWORKS = (
     "The same question, asked of a network: a table has separate logits for every state, so prompts share"
     " nothing, which may decide the answer. So some claims were tested again with a small pretrained"
@@ -67,13 +72,14 @@ def verdict_table(experiments: Mapping[str, Experiment], results: Summary, *, pa
       results: the stored results.
       page: link to the page of the sections; by default the same page.
     """
-    lines = ["| experiment | claim | verdict | predictions that hold |", "|---|---|---|---|"]
+    lines = ["| question | claim | verdict | predictions that hold |", "|---|---|---|---|"]
     for name, result in results["experiments"].items():
         holds = sum(finding["outcome"] == "holds" for finding in result["findings"])
         share = f"{holds} of {len(result['findings'])}"
         claim = _cell(experiments[name].claim)
         verdict = _cell(experiments[name].told(result["verdict"]))
-        lines.append(f"| [{name}]({page}#{name}) | {claim} | {verdict} | {share} |")
+        title = _cell(experiments[name].title)
+        lines.append(f"| [{title}]({page}#{name}) | {claim} | {verdict} | {share} |")
     return "\n".join(lines)
 
 
@@ -175,15 +181,29 @@ def _section(experiment: Experiment, result: Mapping[str, Any]) -> str:
     best = f" **Chosen for each arm.** {chosen(result['tuning'])}." if result["tuning"] else ""
     parts = [
         f"## {name}",
+        f"*{experiment.title}*",
         f"**Claim.** {experiment.claim} ({experiment.source}){beside}",
-        f"**Verdict: {experiment.told(result['verdict'])}.** {' '.join(depends + remark)}".strip(),
+        f"**Verdict: {experiment.told(result['verdict'])}.** {experiment.answer}",
+        f"**In detail.** {' '.join(remark + depends)}" if remark or depends else "",
         f"**Run.** {experiment.run} **Measured.** {experiment.measured}{family}{best}{after}",
         "\n".join(rows),
         _predicted(name, result["predicted"]),
-        f"![{name}: {experiment.claim}]({name}.png)",
+        f"![{panels_described(experiment)}]({name}.png)",
+        f"![{DIFFERENCES}]({name}.svg)",
         result["exhibit"],
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def panels_described(experiment: Experiment) -> str:
+    """Return a description of the panels of an experiment, for readers who do not see the figure."""
+    panels = []
+    for panel in experiment.panels:
+        arms = ", ".join(panel.x if isinstance(panel, Points) and panel.x else panel.arms)
+        against = f" against {panel.xlabel}" if panel.xlabel else ", by variant"
+        panels.append(f"{panel.ylabel}{against}{f' ({arms})' if arms else ''}".replace("\n", " "))
+    number = {1: "One panel", 2: "Two panels", 3: "Three panels"}.get(len(panels), f"{len(panels)} panels")
+    return f"{number}: {'; '.join(panels)}."
 
 
 def _predicted(name: str, predicted: Mapping[str, str]) -> str:
@@ -207,12 +227,13 @@ def html_page(markdown: str, folder: Path) -> str:
     """Return the page as one HTML file that contains its figures."""
     body = MarkdownIt("commonmark").enable("table").render(markdown)
     body = re.sub(r"<h2>(\w+)</h2>", r'<h2 id="\1">\1</h2>', body)
-    body = re.sub(r'src="(\w+\.png)"', lambda match: f'src="{_data_uri(folder / match[1])}"', body)
+    body = re.sub(r'src="(\w+\.(?:png|svg))"', lambda match: f'src="{_data_uri(folder / match[1])}"', body)
     return web_page(markdown.splitlines()[0].removeprefix("# "), body)
 
 
 def _data_uri(path: Path) -> str:
-    return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
+    kind = "svg+xml" if path.suffix == ".svg" else "png"
+    return f"data:image/{kind};base64," + base64.b64encode(path.read_bytes()).decode()
 
 
 def _compared(finding: Mapping[str, Any]) -> str:

@@ -155,12 +155,14 @@ def _write(
     stored: Summary,
 ) -> None:
     """Write figures, results.json, the page as Markdown and HTML, and the table in a README."""
-    from grpo_ref.lab.figures import plot_experiment  # matplotlib takes half a second
+    from grpo_ref.lab.figures import plot_differences, plot_experiment  # matplotlib takes half a second
 
     out.mkdir(parents=True, exist_ok=True)
     with ProgressBar("figures", "figure", len(results)) as progress:
         for done, (name, result) in enumerate(results.items(), start=1):
             plot_experiment(experiments[name], result, out / f"{name}.png")
+            counted = "tasks" if experiments[name].family else "seeds"
+            plot_differences(stored["experiments"][name]["findings"], counted, out / f"{name}.svg")
             progress.show(done, name)
     save(out / "results.json", stored)
     page = markdown_page(experiments, stored)

@@ -49,6 +49,9 @@ def test_an_unknown_experiment_is_a_missing_key():
 def test_experiment_is_complete(name):
     experiment = EXPERIMENTS[name]
     assert experiment.name == name
+    assert re.fullmatch(r"[A-Z][^?]{15,}\?", experiment.title)
+    assert 1 <= len(re.findall(r"[.?](?: |$)", experiment.answer)) <= 2
+    assert len(experiment.answer.split()) <= 45
     assert experiment.claim.endswith(".")
     assert experiment.source
     assert experiment.predictions
@@ -108,7 +111,8 @@ def test_table_and_page_are_made_from_the_stored_results():
     assert in_readme(text, verdict_table(EXPERIMENTS, found, page="experiments/README.md")) == text
     page = markdown_page(EXPERIMENTS, found)
     assert (folder / "README.md").read_text(encoding="utf-8") == page
-    assert {path.stem for path in folder.glob("*.png")} == set(EXPERIMENTS)
+    for kind in ("png", "svg"):
+        assert {path.stem for path in folder.glob(f"*.{kind}")} == set(EXPERIMENTS)
     assert "<table>" in html_page(page, folder)
 
 
@@ -133,3 +137,7 @@ def test_other_seeds_give_the_same_verdict():
     verdicts = {run_experiment(EXPERIMENTS["group_mean"], seeds=32, seed=seed).verdict for seed in (0, 1, 2)}
     stored = load(ROOT / "docs" / "experiments" / "results.json")["experiments"]["group_mean"]
     assert verdicts == {stored["verdict"]}
+
+
+def test_each_experiment_answers_another_question():
+    assert len({one.title for one in EXPERIMENTS.values()}) == len(EXPERIMENTS)

@@ -3,16 +3,18 @@ from dataclasses import replace
 import numpy as np
 from toy_experiment import FAMILY, TOY
 
-from grpo_ref.lab.figures import experiment_figure, plot_experiment
-from grpo_ref.lab.framework.summary import effect
+from grpo_ref.lab.figures import differences_figure, experiment_figure, plot_differences, plot_experiment
+from grpo_ref.lab.framework.summary import effect, findings_of
 from grpo_ref.lab.framework.sweep import run_experiment
 
 RESULT = run_experiment(TOY, seeds=4)
+FINDINGS = findings_of(RESULT)
 
 
 def test_figure_shows_every_panel_and_every_prediction():
     figure = experiment_figure(TOY, RESULT)
-    curve, points, *predictions = figure.axes
+    curve, points = figure.axes
+    predictions = differences_figure(FINDINGS, "seeds").axes
     assert (curve.get_ylabel(), points.get_ylabel()) == ("level (units)", "level (units)")
     for line, arm in zip(curve.get_lines(), TOY.arms, strict=True):
         np.testing.assert_allclose(line.get_ydata(), RESULT.measures[arm]["curve"].mean(0))
@@ -21,7 +23,7 @@ def test_figure_shows_every_panel_and_every_prediction():
 
 
 def test_an_interval_is_drawn_in_the_units_of_its_measure():
-    axis = experiment_figure(TOY, RESULT).axes[-1]
+    axis = differences_figure(FINDINGS, "seeds").axes[-1]
     estimate = RESULT.findings[-1].estimate
     point = axis.get_lines()[1]
     assert point.get_xdata().tolist() == [estimate.mean]
@@ -44,11 +46,13 @@ def test_an_arm_looks_the_same_in_every_panel_and_is_told_once():
     assert second.get_legend() is None
 
 
-def test_the_file_holds_the_figure(tmp_path):
-    plot_experiment(TOY, RESULT, tmp_path / "toy.svg")
-    text = (tmp_path / "toy.svg").read_text()
-    assert text.count("as predicted") == 1
-    assert len(text) > 10_000
+def test_each_file_holds_its_figure(tmp_path):
+    plot_experiment(TOY, RESULT, tmp_path / "panels.svg")
+    assert len((tmp_path / "panels.svg").read_text()) > 10_000
+    plot_differences(FINDINGS, "seeds", tmp_path / "differences.svg")
+    text = (tmp_path / "differences.svg").read_text()
+    assert text.count("grey: the prediction holds") == 1
+    assert "of the seeds)" in text
 
 
 def test_a_grid_shows_what_was_chosen():
@@ -62,7 +66,7 @@ def test_a_grid_shows_what_was_chosen():
 
 
 def test_predictions_of_one_measure_share_their_scale():
-    _, _, first, second = experiment_figure(TOY, RESULT).axes
+    first, second = differences_figure(FINDINGS, "seeds").axes
     assert first.get_xlim() == second.get_xlim()
     for finding in RESULT.findings:
         assert first.get_xlim()[0] < finding.estimate.low <= finding.estimate.high < first.get_xlim()[1]

@@ -133,6 +133,9 @@ def _more(says: str, measure: str, right: str, *, main: bool = False) -> Predict
 
 EXPERIMENT = Experiment(
     name="best_of_n",
+    title="Is best-of-n better than RL at the same KL?",
+    answer="The answer depends on the size of the training steps. With small steps, GRPO reaches about"
+    " the same proxy reward as best-of-n at the same KL.",
     group="divergence",
     claim="For the same KL to the reference the best of n samples has more reward than reinforcement"
     " learning; how true and proxy reward are related is similar for both.",

@@ -133,6 +133,9 @@ def _kept_to_the_end(says: str, left: str, expect: Literal["more", "less"], righ
 
 EXPERIMENT = Experiment(
     name="clip_higher",
+    title="Does clip-higher prevent entropy collapse?",
+    answer="With the best learning rate for each variant, clip-higher costs no reward, but it does not"
+    " keep more entropy than symmetric clipping.",
     group="clipping",
     claim="Symmetric clipping holds back rare tokens and makes the entropy collapse; a wider upper bound"
     " (clip-higher) keeps the entropy up.",

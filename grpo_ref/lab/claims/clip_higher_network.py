@@ -41,6 +41,9 @@ def _arm(clip_high: float = 0.0, *, recipe: Recipe = UNCLIPPED) -> Arm:
 
 EXPERIMENT = Experiment(
     name="clip_higher_network",
+    title="Does clip-higher prevent entropy collapse, with a network?",
+    answer="An upper bound of 0.2 or 0.28 makes hardly any difference, for right answers or for entropy."
+    " On most tasks clip-higher keeps slightly less entropy.",
     beside="clip_higher",
     group="clipping",
     claim="Symmetric clipping holds back rare tokens and makes the entropy collapse, and a wider upper bound"

@@ -86,6 +86,9 @@ def _more(says: str, measure: str, left: str, right: str, *, main: bool = False)
 
 EXPERIMENT = Experiment(
     name="collapse",
+    title="Why does the policy collapse to few answers, and what prevents it?",
+    answer="Without pressure for variety, little more than one right answer is left. A KL penalty and an"
+    " entropy bonus both keep more, and the bonus keeps more than the penalty on most tasks.",
     group="divergence",
     claim="Without diversity pressure RL collapses to a narrow set of answers of high reward; the KL penalty"
     " is the primary remedy but not sufficient alone, and an entropy bonus is another.",

@@ -124,6 +124,9 @@ def _few(says: str, measure: str, left: str, *, main: bool = False) -> Predictio
 
 EXPERIMENT = Experiment(
     name="collapse_alarm",
+    title="Can entropy, n-grams and reward width warn of a collapse?",
+    answer="At its best threshold the alarm is raised in more than half of the runs that do not"
+    " collapse, and it misses about three of ten collapses.",
     group="divergence",
     claim="If response entropy, the share of distinct n-grams and the width of the rewards all drop during"
     " training, you have a collapse problem.",

@@ -115,6 +115,9 @@ ANSWER, SHARE = 0.25, 0.05
 
 EXPERIMENT = Experiment(
     name="collapse_network",
+    title="Why does the policy collapse to few answers, with a network?",
+    answer="The policy loses right answers while it learns others. A penalty keeps more of them, but"
+    " about half as many completions are right.",
     beside="collapse",
     group="divergence",
     claim="Without diversity pressure RL collapses to a narrow set of answers of high reward, where a"

@@ -109,6 +109,9 @@ def _keeps(says: str, left: str, right: str) -> Prediction:
 
 EXPERIMENT = Experiment(
     name="covariance_clip",
+    title="Do Clip-Cov and KL-Cov keep the entropy up?",
+    answer="Clip-Cov keeps a little entropy on most tasks, KL-Cov hardly any, and neither ends with a"
+    " higher reward.",
     group="clipping",
     claim="The entropy collapses through a few tokens whose advantage and log-probability go together; to"
     " hold these back, by no gradient (Clip-Cov) or a penalty (KL-Cov), keeps the entropy up and ends"

@@ -132,6 +132,9 @@ SGD, SGD_REDRAWN = "all groups, SGD", "dynamic sampling, SGD"
 
 EXPERIMENT = Experiment(
     name="dead_groups",
+    title="Does it help to resample groups with equal rewards?",
+    answer="Resampling learns faster per update, on every task. Per completion it gains nothing, because"
+    " the resampled completions cost as much as a larger batch.",
     group="advantages",
     claim="Groups whose completions are all right or all wrong have no gradient; dropping and redrawing"
     " them, or keeping only prompts with a pass rate of 20 to 80 %, makes learning faster.",

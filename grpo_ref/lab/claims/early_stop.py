@@ -104,6 +104,8 @@ def _reward(says: str, left: str, expect: Literal["more", "same"], right: str) -
 
 EXPERIMENT = Experiment(
     name="early_stop",
+    title="Does dropping minibatches with extreme ratios make training more stable?",
+    answer="If training also has the clip, as in RLinf, dropping minibatches changes next to nothing.",
     group="clipping",
     claim="Dropping minibatches whose importance ratio is extreme (early_stop_imp_ratio = 5) makes training"
     " more stable, at no cost where ratios are tame.",

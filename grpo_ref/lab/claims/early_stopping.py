@@ -110,6 +110,9 @@ def _gaps(label: str, says: str, *, main: bool = False) -> tuple[Prediction, Pre
 
 EXPERIMENT = Experiment(
     name="early_stopping",
+    title="Does a KL penalty act like early stopping?",
+    answer="A penalty raises the proxy reward at its final distance on most tasks, but only by 0.1 to"
+    " 0.2, where 0.1 counts as negligible.",
     group="divergence",
     claim="A KL penalty raises the proxy reward at a given distance from the reference but not the true one:"
     " it acts like early stopping.",

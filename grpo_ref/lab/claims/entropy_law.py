@@ -108,6 +108,9 @@ LAWS = ("exp(H)", "H", "log(update)")
 
 EXPERIMENT = Experiment(
     name="entropy_law",
+    title="Does the entropy predict the reward, R = -a exp(H) + b?",
+    answer="The entropy predicts the reward better than the number of updates. But a straight line in"
+    " the entropy predicts it better than the exponential, on nearly every task.",
     group="divergence",
     claim="In RL without an entropy bonus the performance is traded from the entropy by R = -a exp(H) + b:"
     " fitted on the first part of a run, the law predicts the rest and the ceiling, R = -a + b.",

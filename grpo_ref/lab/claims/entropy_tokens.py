@@ -56,6 +56,9 @@ def _tuned(*, stubborn: int = 0, **kept: Any) -> Arm:
 
 EXPERIMENT = Experiment(
     name="entropy_tokens",
+    title="Is it enough to train on the 20 % of tokens with the highest entropy?",
+    answer="Tokens with low entropy teach little. The 20 % of tokens with the highest entropy teach"
+    " about as much as all tokens, on every task far more than a random 20 %.",
     group="aggregation",
     claim="The fifth of the tokens with the highest entropy, the forks, suffices: training on their gradients"
     " alone is as good as on all tokens or better, and training on the other tokens is much worse.",

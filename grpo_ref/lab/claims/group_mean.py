@@ -102,6 +102,10 @@ def _less(says: str, left: str, right: str, *, main: bool = False) -> Prediction
 
 EXPERIMENT = Experiment(
     name="group_mean",
+    title="Is the group's mean reward a good baseline?",
+    answer="Larger groups make the baseline and the gradient less noisy if the batch grows with them."
+    " With the same number of completions, larger groups leave fewer prompts and do not reduce the"
+    " noise.",
     group="advantages",
     claim="The mean reward of a group is an unbiased estimate of V(s), and a larger group makes it and the"
     " gradient less noisy.",

@@ -18,6 +18,9 @@ MARGIN = 0.02
 
 EXPERIMENT = Experiment(
     name="group_size",
+    title="How large must a group be?",
+    answer="A larger group helps because it makes the batch larger. With the same number of completions,"
+    " groups of 2 and of 8 end equally well, and groups of 32 end a little lower.",
     group="advantages",
     claim="Groups of 2 are too noisy for stable learning and never recommended; 8 are good, 16 excellent and"
     " 32 near-perfect.",

@@ -108,6 +108,9 @@ SERIES = {"GRPO": {label: recipe.kl_coef for label, recipe in BY_WEIGHT.items()}
 
 EXPERIMENT = Experiment(
     name="hacked_names",
+    title="Does a KL penalty keep the samples real and varied?",
+    answer="With the best learning rate for each variant, the experiment does not show that a penalty"
+    " keeps more names real or more names different.",
     group="divergence",
     claim="The KL penalty helps to prevent reward hacking and to maintain the quality of what is generated.",
     source="Open Instruct, GRPO loss (2026)",

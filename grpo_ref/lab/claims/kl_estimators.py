@@ -171,6 +171,9 @@ ERROR, BIAS = "value error", "gradient bias"
 
 EXPERIMENT = Experiment(
     name="kl_estimators",
+    title="Which KL estimator is best: k1, k2 or k3?",
+    answer="The statements about the gradients are theorems and hold exactly. How much they matter in"
+    " training depends on the distance from the reference.",
     group="divergence",
     claim="k3 is an unbiased and less noisy estimate of the KL than k1, but its gradient is that of KL(ref"
     " || policy); that of KL(policy || ref) is the gradient of k2, or off-policy of weighted k3.",

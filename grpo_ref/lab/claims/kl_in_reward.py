@@ -122,6 +122,9 @@ def _same(says: str, left: str, right: str | float, *, main: bool = False) -> Pr
 
 EXPERIMENT = Experiment(
     name="kl_in_reward",
+    title="Is k2 in the loss equivalent to k1 in the reward?",
+    answer="In the reward, the coefficient keeps its meaning, also with GRPO's division. In the loss,"
+    " the division raises the reward relative to the penalty.",
     group="divergence",
     claim="On-policy, k2 as a loss is gradient-equivalent to k1 in the reward, both being sound"
     " implementations of the reverse KL objective.",

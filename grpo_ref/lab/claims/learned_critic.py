@@ -159,6 +159,9 @@ def _same(says: str, left: str, right: str) -> Prediction:
 
 EXPERIMENT = Experiment(
     name="learned_critic",
+    title="Does the group's mean learn more than a critic?",
+    answer="On nearly every task the group's mean is a more accurate baseline than a critic. But"
+    " training with it does not clearly learn more.",
     group="advantages",
     claim="The group's mean reward takes the place of a learned critic, and often outperforms PPO because"
     " empirical baselines are more accurate than a poorly trained value function.",

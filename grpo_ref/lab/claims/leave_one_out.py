@@ -154,6 +154,9 @@ def _trained() -> dict[str, Arm]:
 
 EXPERIMENT = Experiment(
     name="leave_one_out",
+    title="Is the leave-one-out baseline (RLOO) different from the group's mean?",
+    answer="The statement about the gradient is a theorem and holds exactly. The shorter gradient"
+    " matters only together with a KL penalty.",
     group="divergence",
     claim="The mean of the other completions is an unbiased baseline; GRPO's group mean, which contains the"
     " completion's own reward, shortens the gradient by (G - 1)/G, nothing more.",

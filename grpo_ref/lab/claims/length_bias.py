@@ -80,6 +80,9 @@ def _of_wrong(
 
 EXPERIMENT = Experiment(
     name="length_bias",
+    title="Does GRPO make wrong answers longer (length bias)?",
+    answer="Right answers become shorter and mistaken answers longer, on every task. But completions"
+    " labelled wrong end shorter if the policy cannot recognize that they are wrong.",
     group="aggregation",
     claim="Dividing the loss of each completion by its length makes wrong answers grow longer, since a long"
     " one is punished less per token, and right ones shorter; a constant divisor does neither.",

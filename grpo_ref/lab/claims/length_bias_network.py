@@ -122,6 +122,8 @@ def _arm(recipe: Recipe) -> Arm:
 
 EXPERIMENT = Experiment(
     name="length_bias_network",
+    title="Does GRPO make wrong answers longer (length bias), with a network?",
+    answer="The experiment does not show that the divisor changes the length of right or wrong completions.",
     beside="length_bias",
     group="aggregation",
     claim="Dividing the loss of each completion by its length makes wrong answers grow longer and right ones"

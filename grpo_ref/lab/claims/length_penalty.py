@@ -137,6 +137,9 @@ def _costs(says: str, label: str) -> Prediction:
 
 EXPERIMENT = Experiment(
     name="length_penalty",
+    title="Does a length penalty cost right answers?",
+    answer="A price for every token costs right answers on every task, even a slight price and even with"
+    " an ample budget.",
     group="rewards",
     claim="A penalty on the length makes completions shorter without making fewer of them right, as long as"
     " the budget is ample: a soft punishment of the last fifth of the budget (DAPO), or a small price of"

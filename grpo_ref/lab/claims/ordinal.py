@@ -53,6 +53,9 @@ def _ranks(
 
 EXPERIMENT = Experiment(
     name="ordinal",
+    title="Are ranks (GOPO) better than rewards?",
+    answer="The experiment does not show that ranks are better for noisy scores. With huge errors they"
+    " are ahead on average during training, but hardly at the end.",
     group="rewards",
     claim="Ranks (GOPO) do better than rewards where these come from a model that distorts them or is"
     " noisy; rewards do better where they are verified and binary.",

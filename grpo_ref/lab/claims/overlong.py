@@ -90,6 +90,9 @@ def _arm(recipe: Recipe, **task: Any) -> Arm:
 
 EXPERIMENT = Experiment(
     name="overlong",
+    title="Should truncated completions be excluded from the loss?",
+    answer="The experiment does not show that excluding truncated completions gives more right answers,"
+    " or makes training or the gradient more stable.",
     group="aggregation",
     claim="Completions that the budget cuts mislead if they count as wrong, since their reasoning may be"
     " sound: leaving them out makes training better and steadier; so does a punishment that grows slowly.",

@@ -38,6 +38,9 @@ def _differs(says: str, k: int, left: str, expect: Any, right: str, *, main: boo
 
 EXPERIMENT = Experiment(
     name="pass_at_k",
+    title="Does RL raise pass@1 and lower pass@k?",
+    answer="pass@256 falls because the policy settles on the usual answer and gives up unusual ones,"
+    " which the base model still finds by chance.",
     group="divergence",
     claim="RLVR-trained models outperform their base models at small k, as k = 1, and base models achieve a"
     " higher pass@k when k is large.",

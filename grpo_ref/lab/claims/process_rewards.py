@@ -58,6 +58,9 @@ def _more(
 
 EXPERIMENT = Experiment(
     name="process_rewards",
+    title="Is process supervision better than outcome supervision?",
+    answer="Neither is shown to be better on average. Rewards for steps help if right answers are rare"
+    " at first.",
     group="rewards",
     claim="GRPO with process supervision is superior to GRPO with outcome supervision, which shows the"
     " benefit of fine-grained, step-aware gradient coefficients.",

@@ -131,6 +131,9 @@ LIKELY, RIGHT = "gained by the likely", "gained by the right"
 
 EXPERIMENT = Experiment(
     name="random_rewards",
+    title="Do random rewards strengthen likely answers through clipping?",
+    answer="Random rewards do not strengthen likely answers here. With Adam, likely answers lose a"
+    " little, with clipping and without.",
     group="rewards",
     claim="Rewards that are coins strengthen, through the clipping of GRPO, what was likely before, so that a"
     " model whose likely answers are right gains from them; without clipping they do not.",

@@ -111,6 +111,9 @@ def _best(label: str) -> Arm:
 
 EXPERIMENT = Experiment(
     name="rare_gradient_network",
+    title="Does CISPO learn faster because it keeps the gradient of rare tokens, with a network?",
+    answer="By the last step on a batch, most rare tokens are clipped. After the first step it is about"
+    " half of them, and tasks differ.",
     beside="rare_gradient",
     group="clipping",
     claim="Rare tokens that start a new thought ('wait') are clipped after the first step on a batch and"

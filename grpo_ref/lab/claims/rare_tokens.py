@@ -162,6 +162,9 @@ STEP = {label: f"{label}, one step" for label in COMPARED}
 
 EXPERIMENT = Experiment(
     name="rare_tokens",
+    title="Does ratio clipping treat rare tokens unfairly, and does DPPO avoid it?",
+    answer="Ratio clipping does clip rare tokens on every task, and the divergence masks do not. But"
+    " with the best learning rates the masks gain less reward on nearly all tasks.",
     group="clipping",
     claim="Ratio clipping over-penalizes tokens of low probability and under-penalizes tokens of high"
     " probability; DPPO's divergence masks do not.",

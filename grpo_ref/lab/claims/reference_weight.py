@@ -79,6 +79,9 @@ def _differs(
 
 EXPERIMENT = Experiment(
     name="reference_weight",
+    title="Does the weight 1 - π_ref focus the gradient on informative tokens?",
+    answer="The premise is false for a softmax: if a token is likely, the gradient of its"
+    " log-probability is small, so common tokens already have small gradients.",
     group="aggregation",
     claim="Tokens that are common in pretraining receive large gradients even when they carry no"
     " task-relevant information; the weight 1 - π_ref corrects this bias and focuses the gradient on"

@@ -81,6 +81,9 @@ SHOWN = ("none", "0.3", "misled, none", "misled, 0.3")
 
 EXPERIMENT = Experiment(
     name="reward_hacking",
+    title="Does a KL penalty prevent reward hacking?",
+    answer="On average there is no clear loss of true reward, because tasks differ a lot. No weight of"
+    " the penalty gives more true reward than no penalty.",
     group="divergence",
     claim="Without a KL penalty a proxy reward keeps rising while the true one rises and then falls; the"
     " penalty helps to prevent it.",

@@ -95,6 +95,9 @@ WEIGHTS = Tuning("kl_coef", (0.0, 0.1, 0.3, 1.0, 3.0, 10.0), by="final true")
 
 EXPERIMENT = Experiment(
     name="reward_hacking_network",
+    title="Does a KL penalty prevent hacking of a learned reward model?",
+    answer="The true reward falls on every task while the learned reward keeps rising. The penalty"
+    " prevents this, but it leaves hardly more true reward than at the start.",
     beside="reward_hacking",
     group="divergence",
     claim="Without a KL penalty a reward that was learned from preferences keeps rising while the true one"

@@ -105,6 +105,9 @@ def _arm(recipe: Recipe, *, by: str = "mean both", **options: Any) -> Arm:
 
 EXPERIMENT = Experiment(
     name="reward_scales",
+    title="Does a large reward hide a small one, and does GDPO prevent it?",
+    answer="In a sum, the small reward is learned more slowly on every task, and the more so the larger"
+    " the other reward is. With GDPO the scale does not matter.",
     group="rewards",
     claim="Where rewards are summed before they are normalized, one of large scale drowns one of small"
     " scale; where each is normalized first (GDPO), scales do not matter.",

@@ -117,6 +117,9 @@ def _more_reward(says: str, left: str, right: str, *, main: bool = False) -> Pre
 
 EXPERIMENT = Experiment(
     name="sampler_mismatch",
+    title="Which importance weights repair a mismatch between sampler and trainer (TIS, MIS)?",
+    answer="For a small mismatch the noise of the batch hides the bias, and TIS and MIS are equally"
+    " good. For a large mismatch, corrections of whole completions reduce the error.",
     group="mismatch",
     claim="Log-probabilities of the sampler that differ from the learner's bias the gradient; importance"
     " weights repair it, sequence-level ones better than token-level ones; truncation (TIS) is the better"

@@ -166,6 +166,9 @@ def _more_right(says: str, left: str, right: str, *, main: bool = False) -> Pred
 
 EXPERIMENT = Experiment(
     name="sampler_mismatch_network",
+    title="Does a sampler in lower precision harm training, and do corrections help?",
+    answer="A sampler in bfloat16, or even in float8, hardly affects learning here, with or without a"
+    " correction.",
     beside="sampler_mismatch",
     group="mismatch",
     claim="A sampler that computes the network's log-probabilities in lower precision than the learner biases"

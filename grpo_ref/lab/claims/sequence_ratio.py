@@ -51,6 +51,9 @@ def aligned(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
 
 EXPERIMENT = Experiment(
     name="sequence_ratio",
+    title="Is GSPO's sequence ratio better than the ratios of tokens?",
+    answer="With the best settings for each, neither GSPO nor GRPO clearly learns more or is more"
+    " stable. Tasks differ a lot.",
     group="clipping",
     claim="When a batch is used for several steps, GSPO's ratio of the sequence is theoretically correct and"
     " more stable than GRPO's ratios of the tokens; when it is used once, there is no difference.",

@@ -53,6 +53,9 @@ def _arm(recipe: Recipe, *rates: float) -> Arm:
 
 EXPERIMENT = Experiment(
     name="sequence_ratio_network",
+    title="Is GSPO's sequence ratio better than the ratios of tokens, with a network?",
+    answer="With the best settings for each, GSPO gains less reward than GRPO on most tasks, and it is"
+    " not clearly more stable.",
     beside="sequence_ratio",
     group="clipping",
     claim="When a batch is used for several steps, GSPO's ratio of the sequence is better and more stable"

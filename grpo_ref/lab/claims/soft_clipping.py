@@ -68,6 +68,9 @@ def _more(says: str, left: str, right: str, *, main: bool = False) -> Prediction
 
 EXPERIMENT = Experiment(
     name="soft_clipping",
+    title="Are the smooth weights of SAPO and VESPO better than hard clipping?",
+    answer="The settings of the soft weights matter less than the clip range. But soft weights do not"
+    " clearly gain more reward than hard clipping.",
     group="clipping",
     claim="The cliff of hard clipping makes training sensitive to the clip range and unstable; the smooth"
     " weights of SAPO and VESPO do not, and handle stale data.",

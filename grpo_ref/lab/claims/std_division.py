@@ -128,6 +128,9 @@ def _more(
 
 EXPERIMENT = Experiment(
     name="std_division",
+    title="Does the division by the standard deviation favour easy and hard prompts?",
+    answer="The division gives easy and hard prompts more weight on every task. How much depends on the"
+    " group size, and on average the predicted increase of a quarter is undecided.",
     group="advantages",
     claim="Dividing by the group's standard deviation gives prompts that are very easy or very hard larger"
     " weights: a question-level difficulty bias, which Dr. GRPO removes.",

@@ -126,6 +126,9 @@ def _at(temperature: float, spreads: tuple[float, float] = ANY) -> Arm:
 
 EXPERIMENT = Experiment(
     name="temperature",
+    title="Which sampling temperature is best?",
+    answer="At 0.4 training is worse, and 0.7 is slightly worse than 1 on average. Above 1 the answer"
+    " depends on how sharp the reference is.",
     group="divergence",
     claim="A sampling temperature of 0.7 to 1 gives groups varied enough to compare; lower, groups agree and"
     " teach nothing; higher, they are random and learning is slow.",

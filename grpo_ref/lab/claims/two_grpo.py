@@ -27,6 +27,9 @@ NO_CONTRAST = replace(PLAIN, advantage=slot(raw_rewards))
 
 EXPERIMENT = Experiment(
     name="two_grpo",
+    title="Are groups of 2 as good as groups of 16?",
+    answer="The number of completions decides. With the same number, groups of 2 end as high as groups"
+    " of 16; with an eighth of the completions they end lower.",
     group="advantages",
     claim="Groups of 2 match groups of 16 with an eighth of the completions: a pair is a contrast, and that"
     " is what GRPO needs.",

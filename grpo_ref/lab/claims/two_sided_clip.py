@@ -45,6 +45,9 @@ def _too_fast(recipe: Recipe) -> Arm:
 
 EXPERIMENT = Experiment(
     name="two_sided_clip",
+    title="Does a second clip bound (dual clip) prevent training from blowing up?",
+    answer="The second bound makes the longest gradient shorter on nearly every task. There is no clear"
+    " gain in reward.",
     group="clipping",
     claim="The ratio of a bad token is not bounded by PPO's clip; when such a token has become many times"
     " likelier since it was drawn, its gradient is huge and training blows up. A second bound (two-sided or"

@@ -156,6 +156,8 @@ class Experiment:
 
     Attributes:
       name: name on the command line, and of the file in `claims`.
+      title: the question that the experiment answers.
+      answer: the answer, in one or two sentences.
       group: part of the algorithm that the claim is about.
       claim: the claim in one sentence, as in the source.
       source: source of the claim.
@@ -174,6 +176,8 @@ class Experiment:
     """
 
     name: str
+    title: str
+    answer: str
     group: str
     claim: str
     source: str

@@ -59,8 +59,9 @@ def _arms_hash(experiments: Mapping[str, Experiment]) -> str:
     return hashlib.sha256("\n".join(arms).encode()).hexdigest()[:16]
 
 
-def _one(experiment: Experiment, result: ClaimResult, predictions: Path) -> dict[str, Any]:
-    findings = [
+def findings_of(result: ClaimResult) -> list[dict[str, Any]]:
+    """Return the predictions of a result with their estimates, as plain numbers and texts."""
+    return [
         {
             "says": prediction.says,
             "measure": prediction.measure,
@@ -79,6 +80,9 @@ def _one(experiment: Experiment, result: ClaimResult, predictions: Path) -> dict
         }
         for prediction, estimate, outcome, share in result.findings
     ]
+
+
+def _one(experiment: Experiment, result: ClaimResult, predictions: Path) -> dict[str, Any]:
     tuning = {
         label: {
             "setting": tuned.setting,
@@ -93,7 +97,7 @@ def _one(experiment: Experiment, result: ClaimResult, predictions: Path) -> dict
         "verdict": result.verdict,
         "predicted": recorded(experiment, predictions),
         "pairs": pairs,
-        "findings": findings,
+        "findings": findings_of(result),
         "tuning": tuning,
         "exhibit": exhibit,
     }

@@ -55,7 +55,8 @@ def test_report_of_stored_results(tmp_path, monkeypatch):
     text = Path("out/report.html").read_text(encoding="utf-8")
     assert "data:image/png;base64," in text
     assert '<h2 id="toy">' in text
-    assert 'src="toy.png"' not in text
+    assert "data:image/svg+xml;base64," in text
+    assert 'src="toy.' not in text
 
 
 @pytest.mark.usefixtures("one_experiment")
