@@ -32,13 +32,13 @@ def page_of_claim(name: str, section: str) -> str:
     _, claim, verdict, method, table, predicted, panels, differences, *exhibit = parts
     run = f"Run it: `grpo-ref experiment run {name}`."
     code = f" Code: [{name}.py](../../{SOURCE}/{name}.py)." * _has_source(name)
-    items = "\n".join(f":::{{grid-item}}\n{figure}\n:::" for figure in (panels, differences))
     blocks = [
         f"# {title_of(name)}",
         claim,
         verdict,
         _folded("The verdict in detail", detail.removeprefix(DETAIL).strip()),
-        f"::::{{grid}} 1 1 2 2\n{items}\n::::",
+        panels,
+        differences,
         table,
         _folded("Tasks, settings and measures", f"{method}\n\n{predicted}"),
         *exhibit,

@@ -199,7 +199,8 @@ def panels_described(experiment: Experiment) -> str:
     """Return a description of the panels of an experiment, for readers who do not see the figure."""
     panels = []
     for panel in experiment.panels:
-        arms = ", ".join(panel.x if isinstance(panel, Points) and panel.x else panel.arms)
+        shown = panel.x if isinstance(panel, Points) and panel.x else panel.arms
+        arms = ", ".join(f"“{arm}”" for arm in shown)
         against = f" against {panel.xlabel}" if panel.xlabel else ", by variant"
         panels.append(f"{panel.ylabel}{against}{f' ({arms})' if arms else ''}".replace("\n", " "))
     number = {1: "One panel", 2: "Two panels", 3: "Three panels"}.get(len(panels), f"{len(panels)} panels")
