@@ -119,7 +119,8 @@ def test_the_links_of_a_text_are_read():
 def test_the_section_names_titles_and_no_slug():
     text = see_also.with_neighbours("# SAPO\n", "recipe/sapo")
     assert text.startswith("# SAPO\n\n## See also\n\n* **Derivation:** ")
-    assert "[Soft clipping](source:../experiments/soft_clipping.html)" in text
+    title = "Are the smooth weights of SAPO and VESPO better than hard clipping?"
+    assert f"[{title}](source:../experiments/soft_clipping.html)" in text
     assert "[SAPO's soft gate](" in text
     assert "[sapo]" not in text
 
