@@ -179,12 +179,12 @@ def nearest(target: Dialect, recipe: Recipe, *, max_length: int | None = None) -
     (4096, 20480)
     """
     budget = _budget_in(recipe) or max_length or _stated_budget(target, {})
-    numbers = _numbers(recipe, budget)
+    numbers, windows = _numbers(recipe, budget), _windows(recipe)
     config: dict[str, Any] = {}
     best, improved = _distance(target, config, recipe, budget), True
     while improved:
         improved = False
-        for trial in _trials(target, config, numbers):
+        for trial in _trials(target, config, numbers, windows):
             distance = _distance(target, trial, recipe, budget)
             if distance < best and not _refusal(target, trial):
                 config, best, improved = trial, distance, True
@@ -248,7 +248,7 @@ def _budget_in(recipe: Recipe) -> int | None:
 
 
 def _trials(
-    target: Dialect, config: dict[str, Any], numbers: Mapping[str, list[float]]
+    target: Dialect, config: dict[str, Any], numbers: Mapping[str, list[float]], windows: list[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the configuration with one key changed, or with a number and the keys without which it does nothing.
 
@@ -281,6 +281,8 @@ def _trials(
             yield from (
                 {**config, **key.together, name: value, **more} for value in fitting for more in others
             )
+        if key.window:
+            yield from (config | {name: window} for window in windows)
 
 
 def _numbers(recipe: Recipe, budget: int | None) -> dict[str, list[float]]:
@@ -308,6 +310,12 @@ def _numbers(recipe: Recipe, budget: int | None) -> dict[str, list[float]]:
         )
         for unit, values in numbers.items()
     }
+
+
+def _windows(recipe: Recipe) -> list[str]:
+    """Return the bounds of each correction that drops on both sides, as text: "0.5_5.0"."""
+    settings = [_all_settings(each) for each in recipe.corrections]
+    return [f"{each['min_ratio']}_{each['max_ratio']}" for each in settings if each.get("min_ratio")]
 
 
 def _with_units(part: Slot) -> Iterator[tuple[str, float]]:

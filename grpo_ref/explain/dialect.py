@@ -68,6 +68,7 @@ class Key:
       needs: another key that must be true; otherwise this key does nothing.
       unit: names of `UNITS`, with a space between them if the unit depends on other keys. `convert` tries only numbers
         of these units.
+      window: true if the key also takes a lower and an upper bound as text, "0.5_5.0".
       together: values of other keys without which this number does nothing. `convert` sets them with the number.
       derived_from: the key from which the trainer computes this one. The trainer refuses both together, but
         the log of a run holds both.
@@ -89,6 +90,7 @@ class Key:
     concept: str = ""
     needs: str = ""
     unit: frozenset[str] = frozenset()
+    window: bool = False
     together: Mapping[str, Any] = field(default_factory=dict)
     derived_from: str = ""
     renamed: tuple[tuple[Any, ...], ...] = ()

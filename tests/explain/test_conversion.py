@@ -147,6 +147,17 @@ NEAREST = {
             "use_kl_loss": True,
         },
     ),
+    "two bounds that one key takes as text are tried together": (
+        "verl",
+        "icepop",
+        {
+            "adv_estimator": "grpo",
+            "clip_ratio_high": 0.28,
+            "clip_ratio_c": 1e6,
+            "rollout_is": "token",
+            "rollout_is_threshold": "0.5_5.0",
+        },
+    ),
 }
 
 
