@@ -18,18 +18,18 @@ Metrics = dict[str, Floats]
 """Name -> (S,), one number per run. `METRICS` explains the names."""
 
 METRICS = {
-    "reward": "mean reward, as the verifier gave it",
+    "reward": "mean reward from the verifier",
     "kl": "KL divergence to the reference in nats per completion, exact in every visited state",
     "entropy": "entropy of the policy in nats per token",
     "length": "tokens per completion",
     "truncated": "share of completions without an end",
-    "dead_groups": "share of groups without contrast: all rewards are equal",
+    "dead_groups": "share of groups with equal rewards",
     "reward_width": "standard deviation of all rewards",
     "distinct_bigrams": "share of distinct pairs of neighbouring tokens",
     "ref_log_prob": "log-probability under the reference in nats per completion",
-    "kept_groups": "share of groups that the recipe's filter let pass, after resampling",
-    "clip_low": "share of tokens stopped at the lower bound of the ratio",
-    "clip_high": "share of tokens stopped at the upper bound of the ratio",
+    "kept_groups": "share of groups that pass the recipe's filter, after resampling",
+    "clip_low": "share of tokens clipped at the lower bound of the ratio",
+    "clip_high": "share of tokens clipped at the upper bound of the ratio",
     "approx_kl": "KL divergence from the old to the new policy in nats per token, estimated",
     "ess": "effective sample size under the ratios, as a share of the tokens",
     "ratio_min": "smallest ratio",
