@@ -141,8 +141,10 @@ def _with_addresses(text: str, page: str, site: Path) -> str:
 
 
 def _with_link(text: str, to: str, language: str, name: str) -> str:
+    """Add a link to the same page in another language, for readers and for search engines."""
     link = f'<p class="language"><a href="{to}" lang="{language}" hreflang="{language}">{name}</a></p>'
-    return HEADING.sub(f"{link}<h1>", text, count=1)
+    relation = f'<link rel="alternate" href="{to}" hreflang="{language}">'
+    return HEADING.sub(f"{link}<h1>", text, count=1).replace("</head>", f"{relation}</head>", 1)
 
 
 def update_catalogs() -> None:
