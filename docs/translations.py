@@ -37,6 +37,7 @@ EPILOG = f"""example:
 def expected() -> Iterator[Path]:
     """Yield the path of every translation that should exist."""
     yield ROOT / "README.zh.md"
+    yield EXERCISES / "GRADING.zh.md"
     for chapter in list(OURS.chapters)[:CHAPTERS]:
         yield EXERCISES / chapter / "chapter.zh.md"
         for exercise in exercises_in(chapter):

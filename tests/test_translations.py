@@ -9,6 +9,7 @@ from translations import EXERCISES, ROOT, checksum, english_of, expected, faults
 
 from grpo_ref.course.contents import OURS
 from grpo_ref.course.exercises import PROBLEMS, hints_of, translated
+from grpo_ref.course.layout import grading_page
 from grpo_ref.course.rendering.statement import statement
 
 TRANSLATED = [name for name in OURS.ids if (EXERCISES / name / "statement.zh.md").is_file()]
@@ -16,24 +17,10 @@ EACH = pytest.mark.parametrize("name", TRANSLATED)
 CHINESE = "[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]+"
 CELLS = {"数": "number", "整数": "integers"}
 """Words in the columns of shapes and values of the table of the inputs."""
-WORDS = {
-    *(
-        "with",
-        "where",
-        "and",
-        "elsewhere",
-        "if",
-        "for",
-        "some",
-        "completions",
-        "completion",
-        "of",
-        "the",
-        "group",
-    ),
-    *("else", "over", "steps", "whose", "last", "token", "is", "or", "a", "later", "one", "turns", "episode"),
-    *("all", "state", "equals", "i", "j", "t"),
-}
+WORDS = set(
+    "with where and elsewhere if for some completions completion of the group else over steps whose last"
+    " token is or a later one turns episode all state equals i j t".split()
+)
 """English words in formulas, and the symbols that such a sentence may repeat."""
 
 
@@ -172,3 +159,10 @@ def test_the_readme_has_the_code_and_links_of_the_english_one():
         )
     assert "](README.zh.md)" in english
     assert "](README.md)" in chinese
+
+
+def test_the_page_on_grading_has_the_code_of_the_english_one():
+    english, chinese = grading_page(), grading_page("zh")
+    assert chinese.startswith("# ")
+    for pattern in (r"`[^`\n]+`", r"\de-\d+", r"^\*\*", r"\d\d+"):
+        assert Counter(re.findall(pattern, english, re.M)) == Counter(re.findall(pattern, chinese, re.M))

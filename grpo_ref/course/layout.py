@@ -75,8 +75,17 @@ def model_answer(name: str) -> str:
     return (exercise_folder(name) / "answer.py").read_text(encoding="utf-8")
 
 
-def support_files() -> dict[str, str]:
+def support_files(language: str = "en") -> dict[str, str]:
     """Return name and text of the files beside the exercises: two for `pytest`, and the page on grading."""
     folders = [folder for folder in (OURS.folder / "folder", OURS.checkout / "exercises") if folder.is_dir()]
-    paths = [folders[0] / "conftest.py", folders[0] / "pytest.ini", OURS.folder / "exercises" / RULES]
-    return {path.name: path.read_text(encoding="utf-8") for path in paths}
+    texts = {name: (folders[0] / name).read_text(encoding="utf-8") for name in ("conftest.py", "pytest.ini")}
+    return texts | {RULES: grading_page(language)}
+
+
+def grading_page(language: str = "en") -> str:
+    """Return the page on how answers are graded, in English if it is not translated."""
+    page = OURS.folder / "exercises" / RULES
+    translation = page.with_suffix(f".{language}.md")
+    if not translation.is_file():
+        return page.read_text(encoding="utf-8")
+    return translation.read_text(encoding="utf-8").partition("\n\n")[2]  # below the line with the checksum

@@ -69,7 +69,7 @@ def _texts(workbook: Workbook, language: str) -> dict[str, tuple[Path, bytes]]:
     texts = {name: (workbook.path(name), starter_of(name, language).encode()) for name in PROBLEMS}
     for name in PROBLEMS:
         texts |= _picture(workbook, name)
-    others = {name: text.encode() for name, text in support_files().items()}
+    others = {name: text.encode() for name, text in support_files(language).items()}
     texts |= {f"folder/{name}": (workbook.folder / name, content) for name, content in others.items()}
     return texts | _pages(workbook, CHAPTERS, language)
 

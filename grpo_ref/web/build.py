@@ -136,8 +136,8 @@ def _exercise(name: str, groups: Sequence[Group]) -> dict[str, Any]:
     }
 
 
-def translations(language: str, site: Site = NO_SITE) -> dict[str, dict[str, Any]]:
-    """Return titles of chapters, and titles, statements and hints of exercises, in a language, by id.
+def translations(language: str, site: Site = NO_SITE) -> dict[str, Any]:
+    """Return titles of chapters, texts of exercises, and the page on grading, in a language.
 
     What is not translated is omitted.
 
@@ -157,7 +157,8 @@ def translations(language: str, site: Site = NO_SITE) -> dict[str, dict[str, Any
         for each in problems
         if each.language == language
     }
-    return {"chapters": {name: each[0] for name, each in titles.items() if each}, "exercises": exercises}
+    chapters = {name: each[0] for name, each in titles.items() if each}
+    return {"chapters": chapters, "exercises": exercises, "grading": grading_html(language)}
 
 
 def package_files() -> Iterator[tuple[str, str]]:

@@ -48,6 +48,7 @@ class Page {
   private opened: Exercise[] = []; // not graded yet
   private language = "en";
   private translations = ENGLISH;
+  private readonly grading = place("grading").innerHTML;
   private readonly headings = new Map<Chapter, HTMLElement>();
 
   constructor(
@@ -90,6 +91,8 @@ class Page {
     this.translations = await translations(language);
     this.language = place<HTMLSelectElement>("language").value = language;
     this.nameChapters();
+    place("grading").innerHTML = this.translations.grading ?? this.grading; // of `statements.py`
+    place("grading").lang = TAGS[language];
     for (const exercise of this.exercises.values()) this.mark(exercise);
     this.show();
   }

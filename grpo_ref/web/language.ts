@@ -7,10 +7,11 @@ export interface Translation {
   hints: string[];
 }
 
-/** Titles of chapters, and exercises, by id. What is not translated is left out. */
+/** Titles of chapters, and exercises, by id, and the text on grading. What is not translated is omitted. */
 export interface Translations {
   chapters: Partial<Record<string, string>>;
   exercises: Partial<Record<string, Translation>>;
+  grading?: string;
 }
 
 export const TAGS: Record<string, string> = { en: "en", zh: "zh-CN" };

@@ -4,14 +4,13 @@ import re
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
 from grpo_ref.course.contents import EXERCISES
 from grpo_ref.course.grading.problem import Problem
-from grpo_ref.course.layout import RULES, exercise_folder
+from grpo_ref.course.layout import exercise_folder, grading_page
 from grpo_ref.course.rendering.statement import statement
 from grpo_ref.render.maths import UnknownMaths, mathml
 
@@ -27,7 +26,6 @@ ID = re.compile(r"<code>(\w+/\w+)</code>")
 """The id of an exercise, in the text."""
 NO_BREAK = 1_000_000
 """Width of a statement's lines. A line break between two Chinese characters would be shown as a space."""
-GRADING = Path(__file__).parents[1] / "course" / "exercises" / RULES
 
 
 CHINESE = {
@@ -89,9 +87,9 @@ def _picture(problem: Problem) -> str:
     return f'<img alt="{escape(problem.picture)}" src="data:image/svg+xml;base64,{content}" />'
 
 
-def grading_html() -> str:
+def grading_html(language: str = "en") -> str:
     """Return the page on how answers are graded as HTML, without its title."""
-    return _html(GRADING.read_text(encoding="utf-8").split("\n", 1)[1])
+    return _html(grading_page(language).split("\n", 1)[1])
 
 
 def _html(text: str) -> str:

@@ -105,6 +105,7 @@ def test_translations_have_what_the_page_shows():
     assert len(shown["hints"]) == 3
     assert "network/grpo_step" not in exercises
     assert translations("zh")["chapters"]["ratios"] == "比率与截断"
+    assert translations("zh")["grading"].startswith("<p><strong>你的函数会收到什么。</strong>")
 
 
 def test_the_links_of_a_chinese_statement_have_chinese_headings():

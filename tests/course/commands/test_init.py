@@ -70,6 +70,8 @@ def test_init_writes_chinese_statements_and_remembers_the_language(tmp_path, mon
     folder, name = Path("my-exercises"), "probabilities/entropy"
     assert (folder / file_of(name)).read_text().startswith('"""策略的熵\n\n容易，1 分。')
     assert (folder / file_of("kl/k3")).read_text() == starter_of("kl/k3")  # not translated
+    assert (folder / "GRADING.md").read_text().startswith("# 怎样评分\n")
+    assert (folder / "01_probabilities/README.md").read_text().startswith("# 1. 概率与对数概率\n")
     assert mark(Workbook(folder, pytest.fail), name).status == "not started"
     assert "1 of 3: 概率为 0 的 token 应该贡献多少？" in run("hint", "entropy").output
     assert "0 brought up to date" in run("init").output
