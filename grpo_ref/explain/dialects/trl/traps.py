@@ -133,7 +133,7 @@ _ALL = (
     Trap(
         "epsilon and epsilon_high are ignored by SAPO and VESPO",
         lambda s, given: s.loss_type in ("sapo", "vespo") and bool({"epsilon", "epsilon_high"} & given),
-        "SAPO and VESPO have no clip. They use epsilon and epsilon_high only for the clip metrics.",
+        "SAPO and VESPO have no clip. They do not read epsilon and epsilon_high.",
         "TRL GRPOTrainer._compute_loss",
         {"loss_type": "sapo", "epsilon": 0.1},
         {"loss_type": "sapo", "sapo_temperature_neg": 1.2},

@@ -54,6 +54,16 @@ TRAPS = (
         {"loss_mode": "vanilla", "loss_agg_mode": "token-mean", "clip_ratio_c": 3.0},
     ),
     Trap(
+        "geo_mean's gradient grows with the number of micro-batches",
+        lambda s, given: s.loss_mode == "geo_mean" and s["trainer.use_legacy_worker_impl"] == "disable",
+        "geo_mean takes the mean over the completions of a micro-batch, and the engine adds these means up. The"
+        " other losses divide by the mini-batch. With four micro-batches per mini-batch, the gradient is four"
+        " times as large as with one. The legacy worker divided by their number.",
+        "verl compute_policy_loss_geo_mean and forward_backward_batch of the engine",
+        {"loss_mode": "geo_mean"},
+        {"loss_mode": "gspo", "clip_ratio_low": 3e-4, "clip_ratio_high": 4e-4},
+    ),
+    Trap(
         "gspo is averaged by loss_agg_mode, token-mean by default",
         lambda s, given: (
             s.loss_mode == "gspo" and s.gspo_reads_loss_agg_mode and s.loss_agg_mode == "token-mean"
