@@ -149,6 +149,8 @@ class Entry:
 
 SILENT = {"script", "style", "math", "svg", "nav", "button"}
 """Elements whose text is not read."""
+UNREAD_CLASSES = ("headerlink", "language")
+"""Links to a heading, and to the page in another language."""
 VOID = {"br", "img", "input", "hr", "wbr", "link", "meta", "col"}
 HEADINGS = {"h1", "h2", "h3", "h4", "h5"}
 ALIASES = re.compile(r"\s*search: (.+?)\s*", re.DOTALL)
@@ -176,7 +178,7 @@ class Reader(HTMLParser):
         self._is_article |= tag == "article"
         if not self._is_article or tag in VOID:
             return
-        if self._ignored or tag in SILENT or "headerlink" in values.get("class", ""):
+        if self._ignored or tag in SILENT or values.get("class") in UNREAD_CLASSES:
             self._ignored += 1
         elif tag == "section":
             # The outermost section is the page. A section below h3 belongs to the section around it.
@@ -191,7 +193,7 @@ class Reader(HTMLParser):
             entry.aliases.append(values["id"])
             self._open[-1] = ("dl", entry)
         elif tag in HEADINGS:
-            self._is_heading = not self._now.text
+            self._is_heading = not self._now.title
         elif tag == "tr":
             self._column = 0
         elif tag == "td":

@@ -8,6 +8,7 @@ from crawl import dead, is_elsewhere, read
 from package_map import PUBLIC, REFERENCE
 from website.parts import parts_of
 from website.places import anchor_of
+from website.recipe_pages import written
 from website.tree import PAGES
 
 from grpo_ref.explain.dialects import DIALECTS
@@ -73,7 +74,7 @@ def test_recipe_has_a_page_with_formulas_and_its_picture(site, name):
     text = (site.folder / f"recipe/{name}.html").read_text(encoding="utf-8")
     assert "<math" in text
     assert '<svg class="plot"' in text
-    assert '<meta content="' in text
+    assert escape(written(name)[0]["description"]) in DESCRIPTION.findall(text)
 
 
 @pytest.mark.parametrize("name", DIALECTS)
