@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-SEARCH = re.compile(r'(<button[^>]*search-button__button[^>]*?) title="Search" aria-label="Search"')
+SEARCH = re.compile(r'(<button[^>]*search-button__button[^>]*?) title="([^"]*)" aria-label="\2"')
 """The search button. The theme's label lacks the keys that it displays, and a phone displays no text."""
 EMPTY_HEADER = re.compile(r"<th([^>]*)>((?:<p>)?\s*(?:</p>)?)</th>")
 """The empty corner of a table with a header row and a header column."""
@@ -34,7 +34,7 @@ def repaired_page(text: str) -> str:
     '<dt class="sig py"><div class="sig-lines"><div>x</div></div></dt><dd>what it does</dd>'
     """
     labelled = TOGGLE.replace("<summary", '<summary aria-label="Pages of this part"')
-    text = SEARCH.sub(r'\1 aria-label="Search Ctrl+K"', text).replace(TOGGLE, labelled)
+    text = SEARCH.sub(r'\1 aria-label="\2 Ctrl+K"', text).replace(TOGGLE, labelled)
     return SIGNATURE.sub(_without_list, EMPTY_HEADER.sub(r"<td\1>\2</td>", text))
 
 

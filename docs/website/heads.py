@@ -186,6 +186,8 @@ NOT_FOUND = """<!DOCTYPE html>
 <meta name="color-scheme" content="light dark">
 <title>No such page</title>
 <style>
+:root { color-scheme: light dark; }
+a { color: inherit; }
 body { font: 1.1rem/1.6 system-ui, sans-serif; max-width: 36rem; margin: 3rem auto; padding: 0 1rem; }
 input, button { font: inherit; padding: 0.3rem 0.6rem; max-width: 100%; }
 </style>
