@@ -42,14 +42,16 @@ def decisive(experiment: Experiment) -> Experiment:
     main = tuple(one for one in experiment.predictions if one.main) or experiment.predictions
     named = {label for one in main for label in (one.left, one.right)}
     arms = {label: one for label, one in at_middle(experiment).arms.items() if label in named}
-    return replace(experiment, arms=arms, predictions=main)
+    return replace(experiment, arms=arms, predictions=main, clauses=())
 
 
 def flips(experiment: Experiment, mutant: Mutant) -> bool:
-    """Whether the verdict on the broken experiment is another."""
+    """Return True if a prediction that decides holds, or is refuted, only in one of both experiments."""
     right = decisive(experiment)
-    verdicts = [run_experiment(one, seeds=mutant.seeds).verdict for one in (right, mutant.change(right))]
-    return verdicts[0] != verdicts[1]
+    results = [run_experiment(one, seeds=mutant.seeds) for one in (right, mutant.change(right))]
+    outcomes = [[one.outcome for one in result.findings] for result in results]
+    shown = [[one if one in ("holds", "opposite") else "neither" for one in each] for each in outcomes]
+    return shown[0] != shown[1]
 
 
 def recipes(change: Callable[[Recipe], Recipe]) -> Callable[[Experiment], Experiment]:

@@ -101,7 +101,7 @@ def test_the_commands_run(name, tmp_path):
     told = [run(command, tmp_path, path=[ROOT]) for command in commands]
     if name == "week-4.md":
         assert (tmp_path / "compared.png").is_file()
-        assert "length_bias  not shown  (4 tasks)" in told[-1]
+        assert "length_bias  too few tasks to judge  (4 tasks)" in told[-1]
         assert "holds" not in told[-1]
         assert re.search(
             r"shorter under GRPO: final growth of right -0\.53\d* \[-1\.5\d*, 0\.4\d*\]", told[-1]

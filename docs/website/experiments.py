@@ -6,7 +6,8 @@ from website.see_also import with_neighbours
 from website.tree import EXPERIMENTS, ROOT, write
 
 SOURCE = "grpo_ref/lab/claims"
-DETAIL = "**In detail.**"
+DETAIL, CLAUSES = "**In detail.**", "| clause |"
+"""Beginnings of the blocks of a section that only some claims have."""
 
 
 def write_experiments(links: Links) -> None:
@@ -28,6 +29,7 @@ def page_of_claim(name: str, section: str) -> str:
       section: section of the report, without its heading.
     """
     parts = section.strip().split("\n\n")
+    clauses = parts.pop(3) if parts[3].startswith(CLAUSES) else ""
     detail = parts.pop(3) if parts[3].startswith(DETAIL) else ""
     _, claim, verdict, method, table, predicted, panels, differences, *exhibit = parts
     run = f"Run it: `grpo-ref experiment run {name}`."
@@ -36,6 +38,7 @@ def page_of_claim(name: str, section: str) -> str:
         f"# {title_of(name)}",
         claim,
         verdict,
+        clauses,
         _folded("The verdict in detail", detail.removeprefix(DETAIL).strip()),
         panels,
         differences,

@@ -5,6 +5,7 @@ report, the table of verdicts and the tests follow this list and its order.
 """
 
 import importlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grpo_ref.listing import LazyListing
@@ -77,9 +78,11 @@ CLAIMS = (
 
 
 def _experiment(name: str) -> "Experiment":
-    """Return `EXPERIMENT` of a claim's file."""
+    """Return `EXPERIMENT` of a claim's file, with its clauses."""
+    from grpo_ref.lab.framework.clauses import clauses_of
+
     experiment: Experiment = importlib.import_module(f"{__name__}.claims.{name}").EXPERIMENT
-    return experiment
+    return replace(experiment, clauses=clauses_of(name))
 
 
 EXPERIMENTS: "LazyListing[Experiment]" = LazyListing("experiment", CLAIMS, _experiment)

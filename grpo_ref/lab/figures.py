@@ -28,9 +28,10 @@ from grpo_ref.plots.style import (
     small_svg,
 )
 
-OUTCOMES = {"holds": "holds", "opposite": "OPPOSITE", "not shown": "not shown"}
 ROW, PANEL, WIDTH = 1.0, 2.9, 4.3
 """Heights of a prediction and of a panel, and the width of a figure, in inches."""
+OUTCOMES = {"holds": "o", "negligible": "s", "undecided": "D", "opposite": "X"}
+"""Marker of each outcome of a prediction."""
 FEW = 2.5
 """Number of decades of a logarithmic axis up to which each decade has room for three labels."""
 
@@ -265,7 +266,7 @@ def _draw_finding(axis: Axes, finding: Mapping[str, Any], edges: tuple[float, fl
         [0.0],
         xerr=[[mean - low], [high - mean]],
         color="black",
-        marker="o" if finding["outcome"] == "holds" else "X",
+        marker=OUTCOMES[finding["outcome"]],
         markersize=5,
         capsize=3,
     )
@@ -274,7 +275,7 @@ def _draw_finding(axis: Axes, finding: Mapping[str, Any], edges: tuple[float, fl
     axis.spines["left"].set_visible(False)
     axis.tick_params(axis="x", labelsize=8)
     axis.xaxis.set_major_locator(MaxNLocator(5))
-    outcome = f"{OUTCOMES[finding['outcome']]} ({finding['share']:.0%} of the {counted})"
+    outcome = f"{finding['outcome']} ({finding['share']:.0%} of the {counted})"
     title = textwrap.fill(f"{finding['says']}: {outcome}", 58)
     axis.set_title(title, fontsize=8.5, loc="left", weight="bold" if finding["main"] else "normal")
     left, right = finding["left"], finding["right"]

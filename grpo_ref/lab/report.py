@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from grpo_ref.lab.framework.experiment import Experiment, Points
 from grpo_ref.lab.framework.predictions import FOLDER
-from grpo_ref.lab.framework.summary import ROUNDING, Summary, chosen, effect, what_fails
+from grpo_ref.lab.framework.summary import ROUNDING, Summary, chosen, effect, verdict_of
 from grpo_ref.lab.framework.sweep import OF_A_NETWORK, PER_TASK
 from grpo_ref.render.html_page import web_page
 
@@ -23,16 +23,23 @@ CAVEAT = (
     " to depend on something, the section says on what."
 )
 RULE = (
-    "The rule: a prediction of more or less *holds* if the whole interval of the paired difference over"
-    " seeds lies on the predicted side, beyond the margin if there is one. It is *opposite* if the whole"
-    " interval lies beyond the margin on the other side. A prediction of equality *holds* if the whole"
-    " interval lies within the margin, and is *opposite*, that is, refuted, if the whole interval lies"
-    " outside of it, on either side. Any other result is *not shown*. The main predictions, in bold, were"
-    " named in advance and decide the verdict on the claim; if none was named, all predictions decide. The"
-    " claim is *supported* if all of these hold, and *opposite* if all are opposite. It *depends* if only"
-    " some hold, and is *not shown* if none holds. A prediction that holds with the same difference in"
-    " every pair follows from the algebra: it is marked as exact, and decides nothing if other predictions"
-    " were measured."
+    "**The four outcomes.** The rule looks at the whole interval of the paired difference. A prediction"
+    " *holds* if the interval lies beyond the margin on the predicted side, or inside the margin where"
+    " equality is predicted. It is *opposite*, that is, refuted, if the interval lies beyond the margin on"
+    " the other side, or on either side where equality is predicted. It is *negligible* if a difference is"
+    " predicted and the whole interval lies inside the margin: there is no difference that matters. Otherwise"
+    " it is *undecided*: the interval crosses a margin, and the experiment cannot tell. The table gives the"
+    " smallest difference that would have been seen, and says if the interval at least excludes the predicted"
+    " effect."
+)
+VERDICTS = (
+    "**The verdict.** The main predictions, in bold, were named in advance. If all of them have one outcome,"
+    " the verdict is that outcome, and *supported* if they hold. Otherwise the verdict is *mixed* and lists"
+    " the outcomes. If no prediction is main, all decide. A claim that makes several assertions has a verdict"
+    " for each of these clauses, and the verdict on the claim is formed from the clauses in the same way. The"
+    " clauses were written down after the results. A prediction that holds with the same difference in every"
+    " pair follows from the algebra: it is marked as exact, and decides nothing if other predictions were"
+    " measured."
 )
 FAMILIES = (
     "The tasks: every difference is the mean of four seeds on one task (two seeds for networks), and the"
@@ -77,7 +84,7 @@ def verdict_table(experiments: Mapping[str, Experiment], results: Summary, *, pa
         holds = sum(finding["outcome"] == "holds" for finding in result["findings"])
         share = f"{holds} of {len(result['findings'])}"
         claim = _cell(experiments[name].claim)
-        verdict = _cell(experiments[name].told(result["verdict"]))
+        verdict = _cell(verdict_of(result, experiments[name].depends_on))
         title = _cell(experiments[name].title)
         lines.append(f"| [{title}]({page}#{name}) | {claim} | {verdict} | {share} |")
     return "\n".join(lines)
@@ -98,11 +105,22 @@ def networks_table(experiments: Mapping[str, Experiment], results: Summary) -> s
     ]
     for table, network in pairs:
         answers = (
-            f"[{stored[name]['verdict']}](#{name}): {_main(stored[name])}" for name in (table, network)
+            f"[{verdict_of(stored[name])}](#{name}): {_main(stored[name])}" for name in (table, network)
         )
-        same = "yes" if stored[table]["verdict"] == stored[network]["verdict"] else "no"
+        same = "yes" if _agree(stored[table], stored[network]) else "no"
         lines.append(f"| {_cell(experiments[table].claim)} | {' | '.join(answers)} | {same} |")
     return "\n".join(lines) if pairs else ""
+
+
+def _agree(table: Mapping[str, Any], network: Mapping[str, Any]) -> bool:
+    """Return True if table and network agree on the predictions that both ask, or else on the verdict."""
+    asked, again = (
+        {one["says"]: one["outcome"] for one in each["findings"] if one["main"]} for each in (table, network)
+    )
+    common = asked.keys() & again.keys()
+    if not common:
+        return bool(table["verdict"] == network["verdict"])
+    return all(asked[says] == again[says] for says in common)
 
 
 def _main(result: Mapping[str, Any]) -> str:
@@ -136,15 +154,20 @@ def markdown_page(experiments: Mapping[str, Experiment], results: Summary) -> st
         count[result["verdict"]] = count.get(result["verdict"], 0) + 1
     tally = ", ".join(f"{times} *{verdict}*" for verdict, times in count.items())
     number = len(results["experiments"])
+    stored = results["experiments"]
+    pairs = [(experiments[name].beside, name) for name in stored if experiments[name].beside in stored]
+    of_pairs = _reach(number - len(pairs), sum(_agree(stored[a], stored[b]) for a, b in pairs), len(pairs))
     has_networks = any(experiments[name].beside for name in results["experiments"])
     of_networks = f", or {seeds // PER_TASK * OF_A_NETWORK} if it trains networks" if has_networks else ""
     parts = [
         "# What the literature says about GRPO, tested",
         f"{number} claim{'s' * (number != 1)}: {tally}. Every arm ran with {seeds} seeds{of_networks} (base"
         f" seed {results['seed']}; {made}). The tasks are toys, and the policies are tables unless a section"
-        " says that the policy is a network. A verdict is about the mechanism, not about large models.",
+        " says that the policy is a network. A verdict is about the mechanism, not about large models."
+        f"{of_pairs}",
         CAVEAT,
         RULE,
+        VERDICTS,
         FAMILIES,
         NUMBERS,
         verdict_table(experiments, results),
@@ -153,6 +176,17 @@ def markdown_page(experiments: Mapping[str, Experiment], results: Summary) -> st
         parts += [NETWORKS, both]
     parts += [_section(experiments[name], result) for name, result in results["experiments"].items()]
     return "\n\n".join(parts) + "\n"
+
+
+def _reach(tables: int, agreeing: int, pairs: int) -> str:
+    """Say what tables can show, and on how many questions table and network agree; "" without pairs."""
+    return (
+        f" {tables} of the claims are tested with tables, in which prompts share nothing. These say how a"
+        " mechanism works, and not whether it matters in a large model. Table and network agree on"
+        f" {agreeing} of the {pairs} questions that were asked of both."
+        if pairs
+        else ""
+    )
 
 
 def _section(experiment: Experiment, result: Mapping[str, Any]) -> str:
@@ -171,8 +205,6 @@ def _section(experiment: Experiment, result: Mapping[str, Any]) -> str:
             f"| {says} | {_cell(_compared(finding))} | {numbers} | {finding['margin']:g} |"
             f" {p} | {size} | {finding['share']:.0%} | {_outcome(finding)} |"
         )
-    depends = [what_fails(result["findings"])] if result["verdict"] == "depends" else []
-    remark = [experiment.remark] if experiment.remark else []
     after = f" **Chosen after trial runs.** {experiment.chosen}" if experiment.chosen else ""
     name, table = experiment.name, experiment.beside
     beside = f" The same question is asked of a table in [{table}](#{table})." if table else ""
@@ -183,8 +215,9 @@ def _section(experiment: Experiment, result: Mapping[str, Any]) -> str:
         f"## {name}",
         f"*{experiment.title}*",
         f"**Claim.** {experiment.claim} ({experiment.source}){beside}",
-        f"**Verdict: {experiment.told(result['verdict'])}.** {experiment.answer}",
-        f"**In detail.** {' '.join(remark + depends)}" if remark or depends else "",
+        f"**Verdict: {verdict_of(result, experiment.depends_on)}.** {experiment.answer}",
+        _clauses(result["clauses"]),
+        f"**In detail.** {experiment.remark}" if experiment.remark else "",
         f"**Run.** {experiment.run} **Measured.** {experiment.measured}{family}{best}{after}",
         "\n".join(rows),
         _predicted(name, result["predicted"]),
@@ -193,6 +226,12 @@ def _section(experiment: Experiment, result: Mapping[str, Any]) -> str:
         result["exhibit"],
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _clauses(clauses: Sequence[Mapping[str, Any]]) -> str:
+    """Return the verdict on each clause of the claim as a table; "" if the claim has only one."""
+    rows = (f"| {_cell(clause['text'])} | {clause['verdict']} |" for clause in clauses)
+    return "\n".join(["| clause | verdict |", "|---|---|", *rows]) if clauses else ""
 
 
 def panels_described(experiment: Experiment) -> str:
@@ -217,11 +256,17 @@ def _predicted(name: str, predicted: Mapping[str, str]) -> str:
 
 
 def _outcome(finding: Mapping[str, Any]) -> str:
-    """Return the outcome, with the smallest detectable difference if not shown, and "(exact)" if exact."""
-    smallest = finding["margin"] + (finding["high"] - finding["low"]) / 2.0
-    if finding["outcome"] == "not shown":
-        return f"not shown (smallest {smallest:.2g})"
-    return f"{finding['outcome']}{' (exact)' if finding['low'] == finding['high'] else ''}"
+    """Return the outcome, with "(exact)" if all pairs agree exactly.
+
+    If it is undecided: the smallest difference that would have been seen, and whether the interval excludes
+    the predicted effect.
+    """
+    if finding["outcome"] != "undecided":
+        return f"{finding['outcome']}{' (exact)' if finding['low'] == finding['high'] else ''}"
+    low, high, margin = finding["low"], finding["high"], finding["margin"]
+    excluded = {"more": high <= margin, "less": low >= -margin, "same": False}[finding["expect"]]
+    smallest = f"smallest {margin + (high - low) / 2.0:.2g}"
+    return f"undecided ({smallest}{'; predicted effect excluded' if excluded else ''})"
 
 
 def html_page(markdown: str, folder: Path) -> str:

@@ -15,7 +15,7 @@ from grpo_ref.lab.framework.experiment import Experiment
 from grpo_ref.lab.framework.predictions import FOLDER, write_predictions
 from grpo_ref.lab.framework.summary import Summary, effect, save, summary
 from grpo_ref.lab.framework.sweep import at_middle, collected, jobs_of, sweep_all, tuning_jobs
-from grpo_ref.lab.framework.verdicts import ClaimResult
+from grpo_ref.lab.framework.verdicts import ClaimResult, verdict_text
 from grpo_ref.lab.report import (
     html_page,
     in_readme,
@@ -26,7 +26,15 @@ from grpo_ref.render.output import INTERRUPTED
 from grpo_ref.render.progress import ProgressBar
 from grpo_ref.render.tables import new_console, print_table
 
-STYLES = {"supported": "green", "opposite": "red", "depends": "yellow", "not shown": "magenta"}
+STYLES = {
+    "supported": "green",
+    "negligible": "cyan",
+    "opposite": "red",
+    "undecided": "magenta",
+    "mixed": "yellow",
+}
+FEW = 8
+"""Number of tasks, or of seeds if there is one task, below which no verdict is given."""
 
 
 def print_list(experiments: Iterable[Experiment]) -> None:
@@ -138,13 +146,19 @@ def _counted(number: int) -> str:
 
 def _print(experiment: Experiment, result: ClaimResult) -> None:
     console = new_console(highlight=False)
-    pairs = f"{result.findings[0].estimate.pairs} {'tasks' if experiment.family else 'seeds'}"
-    verdict = f"[{STYLES[result.verdict]}]{experiment.told(result.verdict)}[/]"
-    console.print(f"[bold]{experiment.name}[/]  {verdict}  ({pairs})")
+    counted, pairs = "tasks" if experiment.family else "seeds", result.findings[0].estimate.pairs
+    parts = [clause.verdict for clause in result.clauses] or result.deciding
+    text = verdict_text(result.verdict, parts, experiment.depends_on)
+    verdict = f"too few {counted} to judge" if pairs < FEW else f"[{STYLES[result.verdict]}]{text}[/]"
+    console.print(f"[bold]{experiment.name}[/]  {verdict}  ({pairs} {counted})")
     console.print(f"  {experiment.claim}", markup=False, soft_wrap=True)
+    if pairs >= FEW:
+        for clause in result.clauses:
+            console.print(f"    {clause.verdict:10}  {clause.text}", markup=False, soft_wrap=True)
     for prediction, estimate, outcome, _ in result.findings:
         numbers = f"{prediction.measure} {effect(estimate.mean, estimate.low, estimate.high)}"
-        console.print(f"    {outcome:9}  {prediction.says}: {numbers}", markup=False, soft_wrap=True)
+        shown = outcome if pairs >= FEW else ""
+        console.print(f"    {shown:10}  {prediction.says}: {numbers}", markup=False, soft_wrap=True)
 
 
 def _write(

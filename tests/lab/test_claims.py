@@ -15,7 +15,7 @@ from grpo_ref.lab.framework.cache import described_arm
 from grpo_ref.lab.framework.statistics import Estimate
 from grpo_ref.lab.framework.summary import load
 from grpo_ref.lab.framework.sweep import at_middle, run_experiment
-from grpo_ref.lab.framework.verdicts import outcome, verdict
+from grpo_ref.lab.framework.verdicts import combined, outcome, verdict
 from grpo_ref.lab.report import html_page, in_readme, markdown_page, verdict_table
 
 ROOT = Path(__file__).parents[2]
@@ -95,13 +95,34 @@ def test_stored_results_are_of_these_experiments():
             for f in one["findings"]
         ]
         assert again == [f["outcome"] for f in one["findings"]]
-        assert one["verdict"] == verdict([f["outcome"] for f in _counted(one["findings"])])
+        decided = [f["outcome"] for f in _counted(one["findings"])]
+        assert one["decided_by"] == decided
+        by_text = {f["says"]: f["outcome"] for f in one["findings"]}
+        clauses = [
+            verdict([by_text[says] for says in clause.decided_by]) for clause in EXPERIMENTS[name].clauses
+        ]
+        assert [clause["verdict"] for clause in one["clauses"]] == clauses
+        assert one["verdict"] == (combined(clauses) if clauses else verdict(decided))
 
 
 def _counted(findings):
     """Main predictions, or all; but no theorems, unless there is nothing else."""
     deciding = [f for f in findings if f["main"]] or findings
     return [f for f in deciding if f["outcome"] != "holds" or f["low"] < f["high"]] or deciding
+
+
+def test_every_main_prediction_of_a_claim_with_clauses_decides_a_clause_unless_another_asks_the_same():
+    """A prediction that was named as decisive in advance may not lose its vote silently."""
+    left_out = {
+        name: [
+            one.says
+            for one in experiment.predictions
+            if one.main and not any(one.says in clause.decided_by for clause in experiment.clauses)
+        ]
+        for name, experiment in EXPERIMENTS.items()
+        if experiment.clauses
+    }
+    assert {name: says for name, says in left_out.items() if says} == {}
 
 
 def test_table_and_page_are_made_from_the_stored_results():

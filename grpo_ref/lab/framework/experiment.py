@@ -93,6 +93,18 @@ class Prediction(NamedTuple):
     main: bool = False
 
 
+class Clause(NamedTuple):
+    """One assertion of a claim that makes several.
+
+    Attributes:
+      text: the assertion in one sentence.
+      decided_by: the predictions that decide the assertion, by their sentences.
+    """
+
+    text: str
+    decided_by: tuple[str, ...]
+
+
 class Curves(NamedTuple):
     """A panel with a line for each arm over updates (or over `x`). The measure is (S, U).
 
@@ -170,9 +182,10 @@ class Experiment:
       chosen: description of any choice that was made after seeing results, or "".
       exhibit: function that returns Markdown to look at, such as samples of the policies; or None.
       family: description of how each task is sampled, in a sentence or two; "" if there is only one task.
-      depends_on: what a verdict of "depends" was measured to depend on, in a few words; or "".
+      depends_on: what a mixed verdict was measured to depend on, in a few words; or "".
       beside: name of the experiment that asks the same question of a table, if this one asks it of a network;
         otherwise "".
+      clauses: the assertions of a claim that makes several; `clauses.toml` has them.
     """
 
     name: str
@@ -192,10 +205,7 @@ class Experiment:
     family: str = ""
     depends_on: str = ""
     beside: str = ""
-
-    def told(self, verdict: str) -> str:
-        """Return a verdict in words, including what it depends on."""
-        return f"depends on {self.depends_on}" if verdict == "depends" and self.depends_on else verdict
+    clauses: tuple[Clause, ...] = ()
 
     def mutated(self, change: Callable[[Recipe], Recipe]) -> "Experiment":
         """Return the experiment with all recipes in the arms' settings changed, to see it fail."""

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ from grpo_ref.files import replace_text
 from grpo_ref.lab.framework.cache import described_arm
 from grpo_ref.lab.framework.experiment import Experiment
 from grpo_ref.lab.framework.predictions import recorded
-from grpo_ref.lab.framework.verdicts import ClaimResult
+from grpo_ref.lab.framework.verdicts import ClaimResult, verdict_text
 
-FORMAT = "grpo_ref experiments 2"
+FORMAT = "grpo_ref experiments 3"
 ROUNDING = 1e-12
 """Numbers of smaller magnitude are printed as 0."""
 Summary = dict[str, Any]
@@ -95,6 +95,11 @@ def _one(experiment: Experiment, result: ClaimResult, predictions: Path) -> dict
     exhibit = experiment.exhibit() if experiment.exhibit else ""
     return {
         "verdict": result.verdict,
+        "decided_by": result.deciding,
+        "clauses": [
+            {"text": clause.text, "verdict": clause.verdict, "outcomes": clause.outcomes}
+            for clause in result.clauses
+        ],
         "predicted": recorded(experiment, predictions),
         "pairs": pairs,
         "findings": findings_of(result),
@@ -145,11 +150,11 @@ def effect(mean: float, low: float, high: float) -> str:
     return f"{mean:.3g} [{low:.3g}, {high:.3g}]"
 
 
-def what_fails(findings: Sequence[Mapping[str, Any]]) -> str:
-    """Return the number of predictions that hold, and the predictions that do not.
+def verdict_of(result: Mapping[str, Any], depends_on: str = "") -> str:
+    """Return the stored verdict of an experiment in words.
 
-    >>> what_fails([{"says": "It rises", "outcome": "holds"}, {"says": "It lasts", "outcome": "opposite"}])
-    '1 of 2 predictions hold; not: “It lasts” (opposite).'
+    >>> verdict_of({"verdict": "mixed", "clauses": [], "decided_by": ["holds", "opposite"]})
+    'mixed (1 opposite, 1 holds)'
     """
-    failed = [f"“{one['says']}” ({one['outcome']})" for one in findings if one["outcome"] != "holds"]
-    return f"{len(findings) - len(failed)} of {len(findings)} predictions hold; not: {'; '.join(failed)}."
+    parts = [clause["verdict"] for clause in result["clauses"]] or result["decided_by"]
+    return verdict_text(result["verdict"], parts, depends_on)

@@ -7,10 +7,10 @@ from grpo_ref.arrays import Floats
 from grpo_ref.lab.framework.experiment import Expectation, Experiment, Measures, Prediction
 from grpo_ref.lab.framework.statistics import Estimate, estimates
 
-Outcome = Literal["holds", "opposite", "not shown"]
+Outcome = Literal["holds", "negligible", "opposite", "undecided"]
 """Outcome of a prediction."""
-ClaimVerdict = Literal["supported", "not shown", "opposite", "depends"]
-"""Verdict on a claim."""
+Verdict = Literal["supported", "negligible", "opposite", "undecided", "mixed"]
+"""Verdict on a claim, or on a clause of a claim."""
 Scores = dict[Any, Floats]
 """Value of a setting -> (S,) the measure by which the setting is chosen."""
 
@@ -42,20 +42,54 @@ class Finding(NamedTuple):
         return self.outcome == "holds" and self.estimate.low == self.estimate.high
 
 
+class ClauseResult(NamedTuple):
+    """Result of one clause of a claim.
+
+    Attributes:
+      text: the clause.
+      outcomes: outcomes of the predictions that decide the clause.
+    """
+
+    text: str
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the clause."""
+        return verdict(self.outcomes)
+
+
 class ClaimResult(NamedTuple):
     """Result of an experiment.
 
     Attributes:
       measures: arm -> its measures.
       findings: one finding for each prediction.
-      verdict: verdict by the rule of `verdict`.
+      clauses: one result for each clause of the claim; empty if the claim has only one.
       tuning: arm -> value of its setting -> scores of the value; empty if nothing was chosen.
     """
 
     measures: Mapping[str, Measures]
     findings: tuple[Finding, ...]
-    verdict: ClaimVerdict
+    clauses: tuple[ClauseResult, ...]
     tuning: Mapping[str, Scores]
+
+    @property
+    def deciding(self) -> list[Outcome]:
+        """Outcomes that decide the verdict if the claim has a single clause.
+
+        The main predictions decide, or all if none is main. A theorem decides only among theorems.
+        """
+        main = [one for one in self.findings if one.prediction.main] or self.findings
+        measured = [one for one in main if not one.is_theorem] or main
+        return [one.outcome for one in measured]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the claim, by the rule of `combined`."""
+        if self.clauses:
+            return combined([clause.verdict for clause in self.clauses])
+        return verdict(self.deciding)
 
 
 def judged(
@@ -78,9 +112,12 @@ def judged(
             experiment.predictions, estimates(differences), differences, strict=True
         )
     )
-    deciding = [one for one in findings if one.prediction.main] or findings
-    counted = [one for one in deciding if not one.is_theorem] or deciding
-    return ClaimResult(measures, findings, verdict([one.outcome for one in counted]), tuning or {})
+    by_text = {one.prediction.says: one.outcome for one in findings}
+    clauses = tuple(
+        ClauseResult(clause.text, tuple(by_text[says] for says in clause.decided_by))
+        for clause in experiment.clauses
+    )
+    return ClaimResult(measures, findings, clauses, tuning or {})
 
 
 def _share(prediction: Prediction, difference: Floats) -> float:
@@ -118,27 +155,68 @@ def outcome(estimate: Estimate, expect: Expectation, margin: float) -> Outcome:
         right differ by at most the margin.
       margin: the largest difference that is negligible, in units of the measure.
 
+    Returns:
+      "holds" if the whole interval agrees with the prediction. "opposite" if the whole interval lies beyond
+      the margin on the other side, or on either side if equality was predicted. "negligible" if a difference
+      was predicted and the whole interval lies within the margin. "undecided" otherwise.
+
     >>> outcome(Estimate(0.5, 0.2, 0.8, 0.0, 1.0, 64), "more", 0.1)
     'holds'
     >>> outcome(Estimate(0.5, 0.2, 0.8, 0.0, 1.0, 64), "same", 0.1)
     'opposite'
+    >>> outcome(Estimate(0.02, -0.01, 0.05, 0.0, 1.0, 64), "more", 0.1)
+    'negligible'
     """
     above, below = estimate.low > margin, estimate.high < -margin
+    within = -margin <= estimate.low and estimate.high <= margin
     if expect == "same":
-        within = -margin <= estimate.low and estimate.high <= margin
-        return "holds" if within else "opposite" if above or below else "not shown"
+        return "holds" if within else "opposite" if above or below else "undecided"
+    if within:
+        return "negligible"
     holds, opposite = (above, below) if expect == "more" else (below, above)
-    return "holds" if holds else "opposite" if opposite else "not shown"
+    return "holds" if holds else "opposite" if opposite else "undecided"
 
 
-def verdict(outcomes: Sequence[Outcome]) -> ClaimVerdict:
-    """Return the verdict on a claim: supported (opposite) if all outcomes are, "depends" if some hold.
+def verdict(outcomes: Sequence[Outcome]) -> Verdict:
+    """Return the verdict that these outcomes give: their common outcome, else "mixed".
 
-    >>> verdict(["holds", "not shown"])
-    'depends'
+    >>> verdict(["holds", "holds"]), verdict(["holds", "opposite"])
+    ('supported', 'mixed')
     """
-    if all(one == "holds" for one in outcomes):
-        return "supported"
-    if all(one == "opposite" for one in outcomes):
-        return "opposite"
-    return "depends" if "holds" in outcomes else "not shown"
+    return combined(["supported" if one == "holds" else one for one in outcomes])
+
+
+def combined(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the common verdict, else "mixed". A refuted part is never hidden behind another part.
+
+    >>> combined(["supported", "supported"]), combined(["undecided", "opposite"])
+    ('supported', 'mixed')
+    """
+    first, *others = verdicts
+    return first if all(one == first for one in others) else "mixed"
+
+
+def tally(verdicts: Sequence[str]) -> str:
+    """Count verdicts or outcomes, those that refute first.
+
+    >>> tally(["supported", "opposite", "supported"])
+    '1 opposite, 2 supported'
+    """
+    order = ("opposite", "mixed", "negligible", "undecided", "holds", "supported")
+    return ", ".join(f"{verdicts.count(each)} {each}" for each in order if each in verdicts)
+
+
+def verdict_text(verdict: Verdict, parts: Sequence[str], depends_on: str = "") -> str:
+    """Return a verdict in words. A mixed verdict lists its parts, and what it depends on if that is known.
+
+    Args:
+      verdict: the verdict.
+      parts: verdicts of the clauses, or outcomes of the predictions that decide.
+      depends_on: what the verdict was measured to depend on, or "".
+
+    >>> verdict_text("mixed", ["supported", "opposite"], "the learning rate")
+    'mixed (1 opposite, 1 supported): depends on the learning rate'
+    """
+    if verdict != "mixed":
+        return verdict
+    return f"mixed ({tally(parts)})" + (f": depends on {depends_on}" if depends_on else "")

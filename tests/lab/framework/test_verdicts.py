@@ -6,20 +6,22 @@ import numpy as np
 import pytest
 from toy_experiment import TOY
 
-from grpo_ref.lab.framework.experiment import Prediction
+from grpo_ref.lab.framework.experiment import Clause, Prediction
 from grpo_ref.lab.framework.statistics import Estimate
-from grpo_ref.lab.framework.verdicts import Finding, judged, outcome, verdict
+from grpo_ref.lab.framework.verdicts import Finding, judged, outcome, verdict, verdict_text
 
 # low, high, expect, margin -> outcome
 OUTCOMES = {
     "whole interval above": (0.1, 0.3, "more", 0.0, "holds"),
-    "above, but not beyond the margin": (0.1, 0.3, "more", 0.2, "not shown"),
-    "zero inside": (-0.1, 0.3, "more", 0.0, "not shown"),
+    "above, but not beyond the margin": (0.1, 0.3, "more", 0.2, "undecided"),
+    "zero inside": (-0.1, 0.3, "more", 0.0, "undecided"),
     "whole interval below": (-0.3, -0.1, "more", 0.0, "opposite"),
     "less, and below": (-0.3, -0.1, "less", 0.0, "holds"),
     "less, but above": (0.1, 0.3, "less", 0.05, "opposite"),
     "the same within the margin": (-0.1, 0.1, "same", 0.1, "holds"),
-    "perhaps the same": (-0.1, 0.11, "same", 0.1, "not shown"),
+    "perhaps the same": (-0.1, 0.11, "same", 0.1, "undecided"),
+    "more was predicted, but no difference matters": (-0.1, 0.2, "more", 0.2, "negligible"),
+    "less was predicted, but no difference matters": (0.0, 0.2, "less", 0.2, "negligible"),
     "not the same": (0.11, 0.3, "same", 0.1, "opposite"),
     "not the same, below": (-0.3, -0.11, "same", 0.1, "opposite"),
 }
@@ -32,8 +34,10 @@ def test_outcome(low, high, expect, margin, expected):
 
 RULE = {
     "all hold": (["holds", "holds"], "supported"),
-    "some hold": (["holds", "opposite"], "depends"),
-    "none holds": (["not shown", "opposite"], "not shown"),
+    "some hold": (["holds", "opposite"], "mixed"),
+    "none holds, and one is refuted": (["undecided", "opposite"], "mixed"),
+    "nothing matters": (["negligible", "negligible"], "negligible"),
+    "nothing is decided": (["undecided"], "undecided"),
     "all opposite": (["opposite", "opposite"], "opposite"),
 }
 
@@ -59,8 +63,8 @@ def test_what_is_exact_decides_nothing_beside_what_was_measured():
     measures = {"low": {"level": levels}, "high": {"level": levels + 1.0}}
     found = judged(replace(TOY, predictions=(exact, measured)), measures)
     assert [one.is_theorem for one in found.findings] == [True, False]
-    assert [one.outcome for one in found.findings] == ["holds", "not shown"]
-    assert found.verdict == "not shown"
+    assert [one.outcome for one in found.findings] == ["holds", "undecided"]
+    assert found.verdict == "undecided"
     assert judged(replace(TOY, predictions=(exact,)), measures).verdict == "supported"
     refuted = exact._replace(expect="less")
     assert judged(replace(TOY, predictions=(exact, refuted)), measures).verdict == "opposite"
@@ -68,5 +72,25 @@ def test_what_is_exact_decides_nothing_beside_what_was_measured():
 
 def test_the_smallest_difference_that_would_have_been_shown():
     prediction = Prediction("High is above low", "level", "high", "more", "low", margin=0.5)
-    finding = Finding(prediction, Estimate(0.0, -1.0, 1.0, 1.0, 0.0, 9), "not shown", 0.5)
+    finding = Finding(prediction, Estimate(0.0, -1.0, 1.0, 1.0, 0.0, 9), "undecided", 0.5)
     assert finding.smallest == 1.5
+
+
+def test_a_refuted_clause_is_not_hidden_behind_main_predictions_that_hold():
+    rises = Prediction("High is above low", "level", "high", "more", "low", main=True)
+    falls = Prediction("High is below low", "level", "high", "less", "low")
+    levels = np.array([0.0, 1.0, 5.0])
+    measures = {"low": {"level": levels}, "high": {"level": levels + np.array([1.0, 1.1, 0.9])}}
+    whole = replace(TOY, predictions=(rises, falls))
+    assert judged(whole, measures).verdict == "supported"
+    clauses = (Clause("It rises.", (rises.says,)), Clause("It falls.", (falls.says,)))
+    found = judged(replace(whole, clauses=clauses), measures)
+    assert [(one.text, one.verdict) for one in found.clauses] == [
+        ("It rises.", "supported"),
+        ("It falls.", "opposite"),
+    ]
+    assert found.verdict == "mixed"
+    assert (
+        verdict_text(found.verdict, [one.verdict for one in found.clauses])
+        == "mixed (1 opposite, 1 supported)"
+    )
