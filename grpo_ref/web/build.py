@@ -3,10 +3,17 @@
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import lazy_loader
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
 from grpo_ref.course.exercises import PROBLEMS, hints_of, translated
@@ -18,8 +25,15 @@ from grpo_ref.course.rendering.statement import worth
 from grpo_ref.course.starters import starter_of
 from grpo_ref.files import replace_file
 from grpo_ref.web.plotting import plots_zip
+from grpo_ref.web.python_files import RECORDED, python_files
 from grpo_ref.web.statements import Group, grading_html, statement_html
+from grpo_ref.web.surrogates import families
 from grpo_ref.web.symptoms import symptoms_html
+
+if TYPE_CHECKING:
+    import platformdirs
+else:
+    platformdirs = lazy_loader.load("platformdirs")
 
 HERE = Path(__file__).parent
 BUILT = HERE / "built"
@@ -39,12 +53,10 @@ HOME, ROOT = b"<!-- home -->", b"@SITE@"
 """Placeholders in the pages for the link to the site, and for the address of its folder."""
 VERSION = b"@VERSION@"
 """Placeholder in the service worker for a checksum of all files: a new version replaces an old one."""
-LATER = ("course.json", "course.zh.json", "plots.zip")
-"""Files that are not counted in the size that the page states: the list itself, its translation, and a file
-that few programs need.
-"""
 PACK = 6
-"""Compression level. A higher level takes minutes and saves little."""
+"""Compression level. A higher level takes longer and saves little."""
+UNUSED = 7 * 24 * 3600
+"""Seconds after which kept files that were not used are deleted."""
 
 
 class NotBuilt(RuntimeError):
@@ -84,26 +96,72 @@ def write(folder: Path, site: Site = NO_SITE) -> None:
         raise NotBuilt("the programs for the browser are not built: run `make page`, which needs Node.js")
     wasm.verify()
     folder.mkdir(parents=True, exist_ok=True)
-    python, symptoms, grading = wasm.files(), symptoms_html().encode(), grading_html().encode()
+    python, symptoms, grading = python_files(), symptoms_html().encode(), grading_html().encode()
     for path in sorted(BUILT.iterdir()):
         content = path.read_bytes().replace(SYMPTOMS, symptoms).replace(GRADING, grading)
         if path.suffix == ".html":
             home = b'<a href="%sindex.html">grpo_ref</a> ' % site.root.encode() if site.root else b""
             content = content.replace(HOME, home).replace(ROOT, site.root.encode())
         _write(folder / path.name, content)
-    _write(folder / "python.wasm.gz", _packed(python.snapshot.read_bytes()))
-    _write(folder / "library.zip", python.stdlib_zip.read_bytes())
+    _write(folder / "python.wasm.gz", _packed(python.program))
+    _write(folder / "rest.wasm.gz", _packed(python.rest))
+    _write(folder / "library.zip", python.library)
+    _write(folder / "more.zip", python.more)
     _write(folder / "grpo_ref.json.gz", _packed(_json(dict(package_files()))))
     _write(folder / "plots.zip", plots_zip())
-    loaded = sum(path.stat().st_size for path in folder.iterdir() if path.name not in LATER)
-    _write(folder / "course.json", _json({"chapters": chapters(site), "megabytes": round(loaded / 1e6)}))
+    _write(folder / "surrogates.json", _json(families()))
+    _write(folder / "course.json", _json(chapters(site)))
     _write(folder / "course.zh.json", _json(translations("zh", site)))
+    for chapter in CHAPTERS:
+        shown = {each.id: exercise(each.id, site) for each in exercises_in(chapter)}
+        _write(folder / f"chapter-{chapter}.json", _json(shown))
     offline = folder / "offline.js"
     _write(offline, offline.read_bytes().replace(VERSION, _checksum(folder)))
 
 
+def kept(writing: Callable[[], AbstractContextManager[None]] = nullcontext) -> Path:
+    """Return a folder with the files of the course, in the user's cache. They are written if they are missing
+    or belong to other sources.
+
+    Args:
+      writing: makes a context in which the files are written.
+
+    Raises:
+      NotBuilt, wasm.WasmMissing: as in `write`.
+      OSError: if the folder cannot be written.
+    """
+    place = platformdirs.user_cache_path("grpo_ref")
+    folder = place / f"web-{_checksum_of_sources()}"
+    if not folder.is_dir():
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with writing(), tempfile.TemporaryDirectory(dir=place, prefix="part-") as part:
+            write(Path(part) / "course")
+            with suppress(OSError):  # another process has written the same files
+                (Path(part) / "course").rename(folder)
+    os.utime(folder)
+    for other in place.glob("web-*"):
+        if other.stat().st_mtime < time.time() - UNUSED:
+            shutil.rmtree(other, ignore_errors=True)
+    return folder
+
+
+def _checksum_of_sources() -> str:
+    """Return a text that changes with any source of the course, and with the version of Python for pages."""
+    digest = hashlib.sha256(wasm.CHECKSUM.encode())
+    listed: dict[str, Any] = {
+        "chapters": chapters(),
+        "exercises": {name: exercise(name) for name in EXERCISES},
+    }
+    listed |= {"zh": translations("zh")}
+    digest.update(_json([dict(package_files()), listed, families(), symptoms_html(), grading_html()]))
+    digest.update(RECORDED.read_bytes())
+    for path in sorted(BUILT.iterdir()) if BUILT.is_dir() else ():
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def chapters(site: Site = NO_SITE) -> list[dict[str, Any]]:
-    """Return the chapters with their exercises, in the form that the page shows.
+    """Return the chapters with their exercises, as far as the list of the page shows them.
 
     Args:
       site: as in `write`.
@@ -113,27 +171,43 @@ def chapters(site: Site = NO_SITE) -> list[dict[str, Any]]:
             "id": chapter,
             "title": title,
             "address": site.chapters.get(chapter, ""),
-            "exercises": [
-                _exercise(each.id, site.exercises.get(each.id, ())) for each in exercises_in(chapter)
-            ],
+            "exercises": [_listed(each.id) for each in exercises_in(chapter)],
         }
         for chapter, title in CHAPTERS.items()
     ]
 
 
-def _exercise(name: str, groups: Sequence[Group]) -> dict[str, Any]:
-    problem, listed = PROBLEMS[name], EXERCISES[name]
+def _listed(name: str) -> dict[str, Any]:
     return {
         "id": name,
         "file": file_of(name).as_posix(),
-        "title": problem.title,
-        "difficulty": listed.difficulty,
-        "points": listed.points,
-        "statement": statement_html(problem, groups),
-        "starter": starter_of(name),
+        "title": PROBLEMS[name].title,
+        "difficulty": EXERCISES[name].difficulty,
+        "points": EXERCISES[name].points,
+        "hints": len(hints_of(name)),
+        "begun": _head_and_code(name)[1],
+    }
+
+
+def exercise(name: str, site: Site = NO_SITE) -> dict[str, Any]:
+    """Return what the page shows of one exercise, beside its entry in the list.
+
+    Args:
+      name: id of the exercise.
+      site: as in `write`.
+    """
+    return {
+        "statement": statement_html(PROBLEMS[name], site.exercises.get(name, ())),
+        "head": _head_and_code(name)[0],
         "hints": list(hints_of(name)),
         "answer": readable(model_answer(name)),
     }
+
+
+def _head_and_code(name: str) -> tuple[str, str]:
+    """Return the statement in a student's file, and the code below it."""
+    head, quotes, code = starter_of(name).partition('\n"""\n')
+    return head + quotes.rstrip("\n"), code.lstrip()
 
 
 def translations(language: str, site: Site = NO_SITE) -> dict[str, Any]:

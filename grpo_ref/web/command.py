@@ -1,10 +1,15 @@
 """`grpo-ref web`: the whole course in a browser, without a server behind it."""
 
-import tempfile
 import webbrowser
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import click
+
+Made = TypeVar("Made")
 
 
 @click.group("web", invoke_without_command=True, epilog="Example:  grpo-ref web --port 8765")
@@ -23,27 +28,33 @@ def command(context: click.Context, port: int, opens: bool) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    with tempfile.TemporaryDirectory(prefix="grpo-ref-") as folder:
-        _write(Path(folder))
-        _serve(Path(folder), port, opens)
+    from grpo_ref.web.build import kept
+
+    _serve(_made(partial(kept, _waiting)), port, opens)
 
 
 @command.command("build", epilog="Example:  grpo-ref web build public")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 def build(folder: Path) -> None:
     """Write the course into FOLDER. Any static web server can serve the folder, at any address."""
-    _write(folder)
+    from grpo_ref.web.build import write
+
+    with _waiting():
+        _made(partial(write, folder))
     size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
     click.echo(f"{folder}: {len(list(folder.iterdir()))} files, {size:.0f} MB")
 
 
-def _write(folder: Path) -> None:
+def _waiting() -> AbstractContextManager[None]:
     from grpo_ref.render.progress import waiting
-    from grpo_ref.web.build import write
 
+    return waiting("writing the course (the first time, compiling Python takes some minutes)")
+
+
+def _made(make: Callable[[], Made]) -> Made:
+    """Call a function that writes the course, and turn its errors into those of a command."""
     try:
-        with waiting("writing the course (the first time, compiling Python takes some minutes)"):
-            write(folder)
+        return make()
     except (RuntimeError, OSError) as error:  # nothing is built, or Python for WebAssembly is not there
         raise click.ClickException(str(error)) from error
 

@@ -9,10 +9,10 @@ export function tell(text: string): void {
 
 /** Load Python with the imports of the code, then call the page's function with it, or show the error. */
 export async function withPython(code: string, go: (python: Python) => Promise<void>): Promise<void> {
-  tell("Loading Python: about 50 MB the first time; then the browser keeps it ...");
+  tell("Loading Python ...");
   try {
     await kept().catch(() => undefined); // without it everything works, but is loaded again on the next visit
-    const python = new Python(await load(), "worker.js", code);
+    const python = new Python(await load(tell), "worker.js", code);
     await python.begin();
     await go(python);
     tell("Ready.");

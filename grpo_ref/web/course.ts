@@ -14,8 +14,14 @@ interface Exercise {
   title: string;
   difficulty: string;
   points: number;
+  hints: number;
+  begun: string; // the code with which the editor starts
+}
+
+/** What is shown of one exercise, in the file of its chapter. */
+interface Details {
   statement: string;
-  starter: string;
+  head: string; // of a student's file, above the code: the statement
   hints: string[];
   answer: string;
 }
@@ -28,11 +34,6 @@ interface Chapter {
 }
 
 const SEEDS = 2 ** 32;
-
-/** Return the part of a file above its code: the statement. */
-function headOf(file: string): string {
-  return file.slice(0, file.indexOf('"""', 3) + 3);
-}
 
 function codeOf(file: string, head: string): string {
   return file.startsWith(head) ? file.slice(head.length).trimStart() : file;
@@ -51,10 +52,7 @@ class Page {
   private readonly grading = place("grading").innerHTML;
   private readonly headings = new Map<Chapter, HTMLElement>();
 
-  constructor(
-    private readonly chapters: Chapter[],
-    private readonly megabytes: number,
-  ) {
+  constructor(private readonly chapters: Chapter[]) {
     this.exercises = new Map(chapters.flatMap(({ exercises }) => exercises.map((each) => [each.id, each] as const)));
     for (const chapter of chapters) this.list(chapter);
     this.nameChapters();
@@ -64,8 +62,8 @@ class Page {
     place("reset").onclick = () => this.reset();
     place("restore").onclick = () => this.restore();
     place("hint").onclick = () => this.hint();
-    place("answer").onclick = () => this.answer();
-    place("export").onclick = () => this.export();
+    place("answer").onclick = () => void this.answer();
+    place("export").onclick = () => void this.export();
     const files = place<HTMLInputElement>("import");
     files.onchange = async () => {
       if (files.files) await this.import(files.files);
@@ -75,14 +73,18 @@ class Page {
       this.editor.focus();
       return false; // the address names the exercise
     };
-    addEventListener("hashchange", () => this.show());
+    addEventListener("hashchange", () => void this.show());
     const languages = place<HTMLSelectElement>("language");
     languages.onchange = () => {
       choose(languages.value);
       void this.speak(languages.value);
     };
-    this.show();
-    void this.speak(preferred());
+  }
+
+  /** Show the first exercise, in the reader's language. */
+  async begin(): Promise<void> {
+    await this.show();
+    await this.speak(preferred());
   }
 
   /** Show the statements in a language. */
@@ -94,23 +96,22 @@ class Page {
     place("grading").innerHTML = this.translations.grading ?? this.grading; // of `statements.py`
     place("grading").lang = TAGS[language];
     for (const exercise of this.exercises.values()) this.mark(exercise);
-    this.show();
+    await this.show();
   }
 
-  /** Return an exercise as it is shown: its title, statement and hints, and their language. */
-  private shown(exercise: Exercise): Exercise & { about: string; lang: string } {
+  /** Return how an exercise is named: its title, what it is worth, and their language. */
+  private shown(exercise: Exercise): { title: string; about: string; lang: string } {
     const about = `${exercise.difficulty}, ${counted(exercise.points, "point")}`;
     const translation = this.translations.exercises[exercise.id];
-    return { ...exercise, about, ...translation, lang: TAGS[translation ? this.language : "en"] };
+    return { title: exercise.title, about, ...translation, lang: TAGS[translation ? this.language : "en"] };
   }
 
   async start(): Promise<void> {
-    this.tell(`Loading Python and the judge: ${this.megabytes} MB the first time; then the browser keeps them ...`);
-    this.engine = await Engine.open();
+    this.engine = await Engine.open((text) => this.tell(text));
     this.tell("Ready.");
     this.allow(true);
     await this.gradeOpened();
-    keepForLater("plots.zip");
+    for (const { id } of this.chapters) keepForLater(fileOf(id));
   }
 
   tell(text: string): void {
@@ -150,7 +151,7 @@ class Page {
     place("progress").textContent =
       `${solved.length} of ${all.length} solved, ${points(solved)} of ${points(all)} points`;
     const done = work.read(exercise.id);
-    const state = done?.passed ? "passed" : done && done.text !== begun(exercise) ? "begun" : "new";
+    const state = done?.passed ? "passed" : done && done.text !== exercise.begun ? "begun" : "new";
     const link = this.links.get(exercise.id);
     if (link === undefined) return;
     const { title, lang } = this.shown(exercise);
@@ -163,7 +164,8 @@ class Page {
     link.append(reached);
   }
 
-  private show(): void {
+  /** Show the exercise of the address. Its statement may have to be loaded. */
+  async show(): Promise<void> {
     const named = decodeURIComponent(location.hash.slice(1));
     const exercise = this.exercises.get(named) ?? this.chapters[0].exercises[0];
     this.exercise = exercise;
@@ -171,19 +173,28 @@ class Page {
       if (id === exercise.id) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
-    const { title, about, statement, lang } = this.shown(exercise);
+    const { title, about, lang } = this.shown(exercise);
     document.title = `${title} - grpo_ref`;
     place("title").textContent = title;
     place("about").textContent = about;
-    place("statement").innerHTML = statement; // of `statements.py`
     for (const id of ["title", "about", "statement", "hints"]) place(id).lang = lang;
     place("results").replaceChildren();
-    this.tellHints(work.read(exercise.id)?.hints ?? 0);
+    place("hints").replaceChildren();
     place("solution").replaceChildren();
     place("restore").hidden = work.copy(exercise.id) === undefined;
     this.tellNext();
     if (!place<HTMLButtonElement>("run").disabled) this.tell(""); // the verdict was on another text
-    this.fill(work.read(exercise.id)?.text ?? begun(exercise));
+    this.fill(work.read(exercise.id)?.text ?? exercise.begun);
+    const details = await this.detailsOf(exercise).catch((error: unknown) => String(error));
+    if (exercise !== this.exercise) return; // the reader has gone on
+    if (typeof details === "string") return this.tell(`The statement cannot be loaded: ${details}.`);
+    place("statement").innerHTML = details.statement; // of `statements.py`
+    await this.tellHints(work.read(exercise.id)?.hints ?? 0);
+  }
+
+  private async detailsOf({ id }: Exercise): Promise<Details> {
+    const details = (await chapterOf(id.slice(0, id.indexOf("/"))))[id];
+    return { ...details, ...this.translations.exercises[id] };
   }
 
   private fill(text: string): void {
@@ -281,46 +292,51 @@ class Page {
     this.keepCopy(this.exercise);
     work.forget(this.exercise.id);
     this.mark(this.exercise);
-    this.show();
+    void this.show();
   }
 
   /** Keep a copy of the text, unless it is the starter. */
   private keepCopy(exercise: Exercise): void {
-    if (work.read(exercise.id)?.text !== begun(exercise)) work.keepCopy(exercise.id);
+    if (work.read(exercise.id)?.text !== exercise.begun) work.keepCopy(exercise.id);
   }
 
   private restore(): void {
     work.restore(this.exercise.id);
     this.mark(this.exercise);
-    this.show();
+    void this.show();
   }
 
   private hint(): void {
-    const shown = Math.min(place("hints").childElementCount + 1, this.exercise.hints.length);
-    this.tellHints(shown);
+    const shown = Math.min(place("hints").childElementCount + 1, this.exercise.hints);
+    void this.tellHints(shown);
     this.keep({ hints: shown });
   }
 
-  private tellHints(shown: number): void {
-    const { hints } = this.shown(this.exercise);
+  private async tellHints(shown: number): Promise<void> {
+    const exercise = this.exercise;
+    const { hints } = await this.detailsOf(exercise);
+    if (exercise !== this.exercise) return;
     place("hints").replaceChildren(...hints.slice(0, shown).map((text) => element("li", text)));
     const isLast = shown >= hints.length;
     place("hint").textContent = isLast ? "No more hints" : `Hint ${shown + 1} of ${hints.length}`;
     place<HTMLButtonElement>("hint").disabled = isLast;
   }
 
-  private answer(): void {
-    const hasPassed = work.read(this.exercise.id)?.passed;
+  private async answer(): Promise<void> {
+    const exercise = this.exercise;
+    const hasPassed = work.read(exercise.id)?.passed;
     if (!hasPassed && !confirm("You have not passed this exercise yet. Show the model answer?")) return;
-    place("solution").replaceChildren(element("pre", this.exercise.answer));
+    const { answer } = await this.detailsOf(exercise);
+    if (exercise === this.exercise) place("solution").replaceChildren(element("pre", answer));
   }
 
   /** Offer every exercise that was begun as a file to download. */
-  private export(): void {
+  private async export(): Promise<void> {
     const files = new Map<string, string>();
     for (const exercise of this.exercises.values()) {
       const done = work.read(exercise.id);
-      if (done && done.text !== begun(exercise)) files.set(exercise.file, `${headOf(exercise.starter)}\n\n${done.text}`);
+      if (!done || done.text === exercise.begun) continue;
+      files.set(exercise.file, `${(await this.detailsOf(exercise)).head}\n\n${done.text}`);
     }
     if (files.size) exchange.offer(exchange.zipped(files), `${exchange.FOLDER}.zip`);
     this.tellMoved(`Saved: ${counted(files.size, "exercise")}.`);
@@ -337,9 +353,9 @@ class Page {
       const exercise = [...this.exercises.values()].find((each) => nameOf(each.file) === nameOf(path));
       if (exercise === undefined) strange += 1;
       else {
-        const text = codeOf(file, headOf(exercise.starter));
-        if (text !== (work.read(exercise.id)?.text ?? begun(exercise))) changed.set(exercise, text);
-        if (text !== begun(exercise)) opened.push(exercise);
+        const text = codeOf(file, (await this.detailsOf(exercise)).head);
+        if (text !== (work.read(exercise.id)?.text ?? exercise.begun)) changed.set(exercise, text);
+        if (text !== exercise.begun) opened.push(exercise);
       }
     }
     const lost = [...changed.keys()].filter(({ id }) => work.read(id));
@@ -349,7 +365,7 @@ class Page {
       this.keepCopy(exercise);
       this.keep({ text, passed: false, points: 0 }, exercise);
     }
-    if (changed.size) this.show();
+    if (changed.size) await this.show();
     this.tellMoved(`Opened: ${counted(changed.size, "exercise")}. Not an exercise: ${counted(strange, "file")}.`);
     this.opened = opened.filter(({ id }) => !work.read(id)?.passed);
     await this.gradeOpened();
@@ -384,9 +400,24 @@ function keepForLater(name: string): void {
   navigator.serviceWorker?.controller?.postMessage(name);
 }
 
-/** Return the text with which the editor starts. */
-function begun(exercise: Exercise): string {
-  return codeOf(exercise.starter, headOf(exercise.starter));
+const loading = new Map<string, Promise<Record<string, Details>>>();
+
+/** Return the exercises of a chapter by id. Each chapter is loaded once. */
+function chapterOf(chapter: string): Promise<Record<string, Details>> {
+  const found = loading.get(chapter) ?? fetched(fileOf(chapter)).then((response) => response.json());
+  loading.set(chapter, found);
+  found.catch(() => loading.delete(chapter));
+  return found;
+}
+
+function fileOf(chapter: string): string {
+  return `chapter-${chapter}.json`;
+}
+
+async function fetched(name: string): Promise<Response> {
+  const response = await fetch(name);
+  if (!response.ok) throw new Error(`${name}: ${response.status}`);
+  return response;
 }
 
 function nameOf(path: string): string {
@@ -394,8 +425,8 @@ function nameOf(path: string): string {
 }
 
 async function begin(): Promise<void> {
-  const course = (await (await fetch("course.json")).json()) as { chapters: Chapter[]; megabytes: number };
-  const page = new Page(course.chapters, course.megabytes);
+  const page = new Page((await (await fetched("course.json")).json()) as Chapter[]);
+  await page.begin();
   const isServed = await isolated().catch(() => crossOriginIsolated);
   if (!isServed) {
     page.tell("No code can run here. This browser, or the server's headers, do not allow it; try another browser.");

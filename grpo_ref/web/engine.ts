@@ -1,7 +1,7 @@
 /** The workers of the course: the judge's, a student's for each answer, and one for each program. */
 import { Programs } from "./programs";
 import type { Shown } from "./program";
-import { load, Python, type Loaded } from "./python";
+import { load, loadRest, Python, type Loaded } from "./python";
 import type { Begin as BeginStudent } from "./student";
 
 export interface Test {
@@ -47,20 +47,29 @@ export class Engine {
   private readonly programs: Programs;
   private student: Worker | undefined;
 
-  private constructor(private readonly loaded: Loaded) {
+  private constructor(
+    private readonly loaded: Loaded,
+    private readonly tell: (text: string) => void,
+  ) {
     this.judge = new Python(loaded, "judge.js", BEGIN, (wanted: Wanted) => this.replace(wanted));
-    this.programs = new Programs(loaded);
+    this.programs = new Programs(loaded, tell);
   }
 
-  /** Load everything; resolves when the judge is ready. */
-  static async open(): Promise<Engine> {
-    const engine = new Engine(await load());
+  /**
+   * Load Python; resolves when the judge is ready.
+   *
+   * @param tell - called with what is loaded, and how much of it
+   */
+  static async open(tell: (text: string) => void): Promise<Engine> {
+    const engine = new Engine(await load(tell), tell);
+    tell("Starting the judge ...");
     await engine.judge.begin();
     return engine;
   }
 
   /** Grade a text; a second call waits for the first. */
-  grade(name: string, text: string, seed: number): Promise<Report> {
+  async grade(name: string, text: string, seed: number): Promise<Report> {
+    await loadRest(this.loaded, text, this.tell);
     return this.judge.call<Report>("graded", name, text, seed);
   }
 
@@ -82,8 +91,8 @@ export class Engine {
     this.student = undefined;
     if (student === null) return;
     this.student = new Worker("student.js");
-    const { module, library } = this.loaded;
-    const begin: BeginStudent = { module, files: library, memory: student, output };
+    const { module, library, rest } = this.loaded;
+    const begin: BeginStudent = { module, files: library, memory: student, output, rest };
     this.student.postMessage(begin);
   }
 }

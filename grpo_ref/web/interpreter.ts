@@ -1,5 +1,6 @@
 /** A Python interpreter in WebAssembly that runs code in turns, as in class grading. */
 import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI, WASIProcExit } from "@bjorn3/browser_wasi_shim";
+import { fetchedNow, MORE, programOf, type Rest } from "./rest";
 
 /** The result of one turn. The interpreter may have ended with it, by itself or by a trap. */
 export interface Turn {
@@ -21,6 +22,15 @@ interface Exports extends WebAssembly.Exports {
   memory: WebAssembly.Memory;
   host_alloc(size: number): number;
   turn(start: number, size: number): number;
+}
+
+/** A file that is loaded when Python opens it. */
+class LateFile extends File {
+  constructor(name: string) {
+    super([], { readonly: true });
+    let content: Uint8Array | undefined;
+    Object.defineProperty(this, "data", { get: () => (content ??= fetchedNow(name)) });
+  }
 }
 
 const LIBRARY = "/usr/local/lib";
@@ -67,10 +77,25 @@ export class Interpreter {
     private readonly folders: Map<string, File | Directory>,
   ) {}
 
-  /** Start an interpreter. The binary's memory already contains the modules that take long to import. */
-  static async open(module: WebAssembly.Module, files: Files, output: number, door?: Door): Promise<Interpreter> {
+  /**
+   * Start an interpreter. The binary's memory already contains the modules that take long to import.
+   *
+   * @param module - the first half of the program
+   * @param files - its files
+   * @param output - largest output of a turn, in bytes
+   * @param rest - what few programs need; if it is not given, it is loaded when it is needed
+   * @param door - called by the code inside
+   */
+  static async open(
+    module: WebAssembly.Module,
+    files: Files,
+    output: number,
+    rest?: Rest,
+    door?: Door,
+  ): Promise<Interpreter> {
     const [out, err] = [new Sink(output), new Sink(output)];
     const folders = tree(files);
+    folders.set(MORE, rest ? new File(rest.library, { readonly: true }) : new LateFile(MORE));
     const opened = [new OpenFile(new File([])), out.fd, err.fd, new PreopenDirectory(LIBRARY, folders)];
     const wasi = new WASI([], [], opened, { debug: false }); // left out, it writes every path to the console
     const imports: WebAssembly.Imports = { wasi_snapshot_preview1: {}, host: {} };
@@ -79,6 +104,10 @@ export class Interpreter {
     }
     let exports: Exports;
     imports.host.call = (start: number, size: number, toStart: number, toSize: number): number => {
+      if (toSize === 0) {
+        new WebAssembly.Instance(rest?.program ?? programOf(), { ...imports, first: exports }); // it fills the table
+        return 0;
+      }
       if (door === undefined) return NO_DOOR;
       const answer = door(new Uint8Array(exports.memory.buffer, start >>> 0, size >>> 0).slice());
       const place = placed(exports, answer);

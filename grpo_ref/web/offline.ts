@@ -8,7 +8,7 @@ const VERSION = "@VERSION@"; // of all files; `build.py` writes it
 const CACHE = `grpo-ref-${VERSION}`;
 const COURSE = ["./", "index.html", "course.js", "judge.js", "student.js", "program.js", "style.css", "course.json"];
 const COMPUTING = ["play", "surrogates", "explain", "diagnose"].flatMap((name) => [`${name}.html`, `${name}.js`]);
-const PAGES = [...COURSE, ...COMPUTING, "symptoms.html", "worker.js", "computing.css"];
+const PAGES = [...COURSE, ...COMPUTING, "surrogates.json", "symptoms.html", "worker.js", "computing.css"];
 const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",

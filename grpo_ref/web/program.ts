@@ -1,12 +1,14 @@
 /** The worker in which a student's text runs as a program, with the plotting library if needed. */
 import { unzipSync } from "fflate";
 import { Interpreter, type Files } from "./interpreter";
+import type { Rest } from "./rest";
 import PROGRAM from "./program.py";
 
 export interface Begin {
   module: WebAssembly.Module;
   files: Files;
   plots: Uint8Array | undefined;
+  rest: Rest | undefined;
   path: string;
   text: string;
 }
@@ -24,7 +26,7 @@ onmessage = async ({ data }: MessageEvent<Begin>) => {
   const files = new Map(data.files);
   const plots = data.plots ? unzipSync(data.plots) : {};
   for (const [path, content] of Object.entries(plots)) files.set(`plots/${path}`, content);
-  const interpreter = await Interpreter.open(data.module, files, OUTPUT);
+  const interpreter = await Interpreter.open(data.module, files, OUTPUT, data.rest);
   interpreter.turn(`${PROGRAM}\nprepare()`);
   const done = interpreter.turn(`run(${JSON.stringify(data.path)}, ${JSON.stringify(data.text)})`);
   const printed = new TextDecoder().decode(done.stdout);

@@ -1,11 +1,14 @@
 /** Python for a page: its files, and a worker in which functions of `grpo_ref` are called. */
 import { PLACE, type Files } from "./interpreter";
+import { Progress } from "./progress";
+import { MORE, PROGRAM, type Rest } from "./rest";
 
-/** The program of the interpreter, its library, and the library with `grpo_ref` beside it. */
+/** The program of the interpreter, its library, the library with `grpo_ref` beside it, and the rest if it is loaded. */
 export interface Loaded {
   module: WebAssembly.Module;
   library: Files;
   package: Files;
+  rest?: Rest;
 }
 
 interface Said {
@@ -20,26 +23,16 @@ sys.path.insert(0, "/usr/local/lib/package")
 sys.dont_write_bytecode = True
 import json
 `;
+const WASM = "application/wasm";
+const NEEDS_MORE = /\b(scipy|matplotlib|pylab)\b/;
 
-/** Load a file of the site. */
-export async function fetched(name: string): Promise<Response> {
-  const response = await fetch(name);
-  if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
-  return response;
-}
-
-async function unpacked(name: string, type: string): Promise<Response> {
-  const { body } = await fetched(name);
-  if (body === null) throw new Error(`${name} is empty`);
-  return new Response(body.pipeThrough(new DecompressionStream("gzip")), { headers: { "Content-Type": type } });
-}
-
-/** Load everything: tens of megabytes, unless the browser has kept them. */
-export async function load(): Promise<Loaded> {
+/** Load Python: many megabytes, unless the browser has kept them. */
+export async function load(tell: (text: string) => void): Promise<Loaded> {
+  const progress = new Progress("Python", tell);
   const [module, zip, texts] = await Promise.all([
-    unpacked("python.wasm.gz", "application/wasm").then((response) => WebAssembly.compileStreaming(response)),
-    fetched("library.zip").then((response) => response.arrayBuffer()),
-    unpacked("grpo_ref.json.gz", "application/json").then((response) => response.json()),
+    progress.unpacked("python.wasm.gz", WASM).then((response) => WebAssembly.compileStreaming(response)),
+    progress.fetched("library.zip").then((response) => response.arrayBuffer()),
+    progress.unpacked("grpo_ref.json.gz", "application/json").then((response) => response.json()),
   ]);
   const library = new Map([["python315.zip", new Uint8Array(zip)]]);
   const withOurs = new Map(library);
@@ -47,6 +40,21 @@ export async function load(): Promise<Loaded> {
     withOurs.set(`package/${path}`, new TextEncoder().encode(text));
   }
   return { module, library, package: withOurs };
+}
+
+/** Load what a text needs beyond that, if it needs SciPy or draws. A worker loads by itself what is not foreseen. */
+export async function loadRest(loaded: Loaded, text: string, tell: (text: string) => void): Promise<void> {
+  if (loaded.rest !== undefined || !NEEDS_MORE.test(text)) return;
+  const progress = new Progress("SciPy and more of Python", tell);
+  try {
+    const [program, library] = await Promise.all([
+      progress.unpacked(PROGRAM, WASM).then((response) => WebAssembly.compileStreaming(response)),
+      progress.fetched(MORE).then((response) => response.arrayBuffer()),
+    ]);
+    loaded.rest = { program, library: new Uint8Array(library) };
+  } catch {
+    throw new Error("this text needs SciPy or matplotlib, which is loaded from the network once, and the network failed");
+  }
 }
 
 async function contentOf(file: File): Promise<ArrayBuffer> {

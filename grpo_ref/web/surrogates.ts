@@ -1,26 +1,23 @@
 /** The page of the surrogates: value and slope of every recipe at a ratio that the reader drags. */
 import { Chart, legend, round, type Line } from "./chart";
-import { said, tell, withPython } from "./computing";
 import { Amount, Choice } from "./controls";
 import { anchor, element, place, site } from "./elements";
 import * as link from "./link";
-import type { Python } from "./python";
+import { kept } from "./served";
+import { point, type Point } from "./surrogate_values";
 
+/** See `surrogates.families`. */
 interface Family {
   surrogate: string;
   recipes: Record<string, string>; // by name, their titles
+  kernel: string;
+  settings: Record<string, number>;
 }
-
-interface Curves {
-  ratios: number[];
-  curves: ({ value: number[]; slope: number[] } | null)[];
-}
-
-type Point = { value: number; slope: number } | null;
 
 const RATIO = "Ratio \u03c1 = \u03c0\u03b8 / \u03c0old";
 const RATIOS = { low: 0.01, high: 3, step: 0.01 };
 const ADVANTAGES = { low: -2, high: 2, step: 0.05 };
+const POINTS = 300;
 const UP = [-3, 3] as const;
 const START = { ratio: "1.25", advantage: "1", recipe: "dapo", beside: "grpo" };
 
@@ -30,15 +27,8 @@ class Page {
   private readonly recipe: Choice;
   private readonly beside: Choice;
   private readonly charts = { value: chartOf("value s"), slope: chartOf("slope \u2202s/\u2202log \u03c0\u03b8") };
-  private curves: Curves = { ratios: [], curves: [] };
-  private drawn = NaN; // the advantage of the curves
-  private isAsking = false;
-  private isOld = false;
 
-  constructor(
-    private readonly python: Python,
-    private readonly families: Family[],
-  ) {
+  constructor(private readonly families: Family[]) {
     const recipes = families.flatMap(({ surrogate, recipes }) =>
       Object.entries(recipes).map(([name, title]) => ({ name, title, about: surrogate, page: pageOf(name) })),
     );
@@ -57,17 +47,17 @@ class Page {
   }
 
   /** Read the settings from the address. */
-  restore(): Promise<void> {
+  restore(): void {
     const settings = { ...START, ...link.read() };
     [this.ratio.value, this.advantage.value] = [Number(settings.ratio), Number(settings.advantage)];
     for (const id of ["recipe", "beside"] as const) [this[id].value, this[id].value] = [START[id], settings[id]];
-    return this.show();
+    this.show();
   }
 
   private changed(): void {
     const [recipe, beside] = this.chosen;
     link.write({ ratio: this.ratio.value, advantage: this.advantage.value, recipe, beside });
-    this.show().catch((error: unknown) => tell(said(error)));
+    this.show();
   }
 
   private get chosen(): [string, string] {
@@ -78,25 +68,9 @@ class Page {
     return this.families.findIndex(({ recipes }) => recipe in recipes);
   }
 
-  /** Compute and draw. Settings that change meanwhile wait, and only the newest ones are drawn next. */
-  private async show(): Promise<void> {
-    this.isOld = true;
-    if (this.isAsking) return;
-    this.isAsking = true;
-    try {
-      while (this.isOld) {
-        this.isOld = false;
-        const [ratio, advantage] = [this.ratio.value, this.advantage.value];
-        if (advantage !== this.drawn) this.curves = await this.python.call<Curves>("curves", advantage);
-        this.drawn = advantage;
-        this.draw(ratio, advantage, await this.python.call<Point[]>("points", ratio, advantage));
-      }
-    } finally {
-      this.isAsking = false;
-    }
-  }
-
-  private draw(ratio: number, advantage: number, points: Point[]): void {
+  private show(): void {
+    const [ratio, advantage] = [this.ratio.value, this.advantage.value];
+    const points = this.families.map(({ kernel, settings }) => point(kernel, settings, ratio, advantage));
     const chosen = this.chosen.map((recipe) => this.familyOf(recipe));
     const titles = [this.recipe.title, this.beside.title];
     const words = titles.map((title, at) => `${title}: ${inWords(points[chosen[at]])}`);
@@ -110,8 +84,11 @@ class Page {
   }
 
   private line(family: number, what: "value" | "slope"): Line {
-    const curve = this.curves.curves[family];
-    return curve ? { xs: this.curves.ratios, ys: curve[what] } : { xs: [], ys: [] };
+    const { kernel, settings } = this.families[family];
+    const xs = Array.from({ length: POINTS }, (_, at) => (RATIOS.high * (at + 1)) / POINTS);
+    const found = xs.map((ratio) => point(kernel, settings, ratio, this.advantage.value));
+    const ys = found.flatMap((each) => (each === null ? [] : [each[what]]));
+    return ys.length ? { xs, ys } : { xs: [], ys: [] };
   }
 }
 
@@ -124,13 +101,13 @@ function chartOf(label: string): Chart {
   return new Chart(place("charts"), { x: "ratio \u03c1", y: label }, [0, RATIOS.high], UP);
 }
 
-function inWords(point: Point): string {
+function inWords(point: Point | null): string {
   if (point === null) return "depends on the other tokens of the batch";
   const pushed = point.slope > 0 ? "made more likely" : point.slope < 0 ? "made less likely" : "no longer changed";
   return `value ${round(point.value)}, slope ${round(point.slope)}: ${pushed}`;
 }
 
-function row({ surrogate, recipes }: Family, point: Point, isChosen: boolean): HTMLElement {
+function row({ surrogate, recipes }: Family, point: Point | null, isChosen: boolean): HTMLElement {
   const made = document.createElement("tr");
   const name = element("th", "");
   const named = Object.entries(recipes).flatMap(([recipe, title]) => [
@@ -146,8 +123,17 @@ function row({ surrogate, recipes }: Family, point: Point, isChosen: boolean): H
   return made;
 }
 
-async function begin(python: Python): Promise<void> {
-  await new Page(python, await python.call<Family[]>("families")).restore();
+async function begin(): Promise<void> {
+  const status = place("status");
+  try {
+    const response = await fetch("surrogates.json");
+    if (!response.ok) throw new Error(`surrogates.json: ${response.status}`);
+    new Page((await response.json()) as Family[]).restore();
+    status.textContent = "Ready.";
+  } catch (error) {
+    status.textContent = `The surrogates cannot be loaded: ${String(error)}.`;
+  }
+  await kept().catch(() => undefined); // without it the page works, but needs the network on the next visit
 }
 
-void withPython("from grpo_ref.web.surrogates import curves, families, points", begin);
+void begin();

@@ -14,7 +14,7 @@ export function serve(door?: Door): void {
   let interpreter: Interpreter;
   onmessage = async ({ data }: MessageEvent<Begin | { given: Files } | { id: number; code: string }>) => {
     if ("module" in data) {
-      interpreter = await Interpreter.open(data.module, data.files, OUTPUT, door);
+      interpreter = await Interpreter.open(data.module, data.files, OUTPUT, undefined, door);
       postMessage({ ready: text(interpreter.turn(data.begin)) });
     } else if ("given" in data) {
       interpreter.give(data.given);

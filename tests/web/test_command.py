@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import os
 import threading
 import urllib.request
+import zipfile
 
 import pytest
 from click.testing import CliRunner
@@ -11,6 +13,7 @@ from click.testing import CliRunner
 from grpo_ref.course.contents import CHAPTERS, EXERCISES
 from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.layout import model_answer
+from grpo_ref.course.starters import starter_of
 from grpo_ref.web import build, serve
 from grpo_ref.web.command import command
 
@@ -33,12 +36,13 @@ def test_build_writes_all_that_the_page_loads(tmp_path, programs):
     out = tmp_path / "out"
     done = CliRunner().invoke(command, ["build", str(out)])
     assert done.exit_code == 0, done.output
-    assert "7 files" in done.output
-    course = json.loads((out / "course.json").read_text())
-    assert [chapter["id"] for chapter in course["chapters"]] == list(CHAPTERS)
-    exercises = {each["id"]: each for chapter in course["chapters"] for each in chapter["exercises"]}
+    listed = json.loads((out / "course.json").read_text())
+    assert [chapter["id"] for chapter in listed] == list(CHAPTERS)
+    exercises = {each["id"]: each for chapter in listed for each in chapter["exercises"]}
     assert list(exercises) == list(EXERCISES)
-    assert exercises["kl/k3"]["answer"] == readable(model_answer("kl/k3"))
+    shown = json.loads((out / "chapter-kl.json").read_text())
+    assert shown["kl/k3"]["answer"] == readable(model_answer("kl/k3"))
+    assert f"{shown['kl/k3']['head']}\n\n{exercises['kl/k3']['begun']}" == starter_of("kl/k3")
     files = json.loads(gzip.decompress((out / "grpo_ref.json.gz").read_bytes()))
     assert "def grade(" in files["grpo_ref/course/grading/grade.py"]
     assert "def safe_load(" in files["yaml/__init__.py"]
@@ -47,8 +51,31 @@ def test_build_writes_all_that_the_page_loads(tmp_path, programs):
     assert "marina" in files["grpo_ref/data/census_1990_first_names.csv"]
     assert files["grpo_ref/course/exercises/kl/k3/answer.py"] == model_answer("kl/k3")
     assert gzip.decompress((out / "python.wasm.gz").read_bytes())[:4] == b"\0asm"
-    size = sum(path.stat().st_size for path in out.iterdir() if path.name != "plots.zip") / 1e6
-    assert course["megabytes"] == pytest.approx(size, abs=2)
+    assert gzip.decompress((out / "rest.wasm.gz").read_bytes())[:4] == b"\0asm"
+    with zipfile.ZipFile(out / "library.zip") as library, zipfile.ZipFile(out / "more.zip") as more:
+        assert "statistics.pyc" in library.namelist()
+        assert "scipy/special/__init__.pyc" in more.namelist()
+        assert not {*library.namelist()} & {*more.namelist()}
+    assert {part.name for part in out.iterdir()} == {
+        *("course.js", "offline.js", "course.json", *(f"chapter-{name}.json" for name in CHAPTERS)),
+        *("surrogates.json", "grpo_ref.json.gz", "python.wasm.gz", "rest.wasm.gz"),
+        *("library.zip", "more.zip", "plots.zip"),
+    }
+
+
+def test_a_second_start_finds_the_files_unless_a_source_has_changed(tmp_path, programs, monkeypatch):
+    monkeypatch.setattr(build.platformdirs, "user_cache_path", lambda _: tmp_path / "cache")
+    monkeypatch.setattr(build, "write", lambda folder: (folder.mkdir(), (folder / "a").touch()))
+    first = build.kept()
+    assert (first / "a").is_file()
+    (first / "a").unlink()  # it would be written again
+    assert build.kept() == first
+    assert not (first / "a").exists()
+    os.utime(first, (0, 0))
+    (programs / "course.js").write_text("// another")
+    assert build.kept() != first
+    assert not first.exists()  # unused for a week
+    assert [path for path in (tmp_path / "cache").iterdir() if path.name.startswith("part-")] == []
 
 
 def test_another_version_has_another_name(tmp_path, programs):

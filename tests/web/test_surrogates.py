@@ -1,11 +1,49 @@
-"""What the page tells of the surrogates: numbers worked by hand, and curves that agree with them."""
+"""The surrogates that the page computes: numbers worked by hand, and agreement with the kernels on a grid."""
+
+import base64
+import json
+import subprocess
 
 import numpy as np
 import pytest
+from in_page import ROOT
 
 from grpo_ref import RECIPES
+from grpo_ref.plots.one_token import surrogate_at
 from grpo_ref.recipes import CATALOG
-from grpo_ref.web.surrogates import curves, families, points
+from grpo_ref.web.surrogates import families
+
+ESBUILD = ROOT / "build" / "page" / "node_modules" / ".bin" / "esbuild"
+RATIOS = np.array(
+    [0.01, 0.3, 0.79, 0.81, 0.9996, 0.9998, 1.0, 1.0003, 1.0005, 1.19, 1.21, 1.3, 1.76, 2.0, 3.0, 4.5]
+)
+ADVANTAGES = (-2.0, -0.3, 0.0, 0.5, 2.0)
+OF_A_BATCH = {"clip_cov", "kl_cov", "real", "gvpo"}
+"""Surrogates that compare the tokens of a batch, or the completions of a group."""
+ASK = """
+import { point } from "data:text/javascript;base64,PROGRAM";
+const asked = JSON.parse(process.argv[1]);
+console.log(JSON.stringify(asked.map((each) => point(...each))));
+"""
+
+
+def points(asked):
+    """The page's answers to (kernel, settings, ratio, advantage), computed by Node.js."""
+    if not ESBUILD.is_file():
+        pytest.skip("the page's programs need `make page`")
+    source = ROOT / "grpo_ref" / "web" / "surrogate_values.ts"
+    made = subprocess.run(
+        [ESBUILD, source, "--format=esm"], capture_output=True, text=True, check=True
+    ).stdout
+    encoded = base64.b64encode(made.encode()).decode()
+    program = ASK.replace("PROGRAM", encoded)
+    node = ["node", "--input-type=module", "-e", program, json.dumps(asked)]
+    return json.loads(subprocess.run(node, capture_output=True, text=True, check=True).stdout)
+
+
+def family_of(recipe):
+    return next(family for family in families() if recipe in family["recipes"])
+
 
 # recipe, ratio, advantage -> value, slope; the token had probability 0.2 when it was sampled
 ROWS = {
@@ -18,27 +56,28 @@ ROWS = {
 }
 
 
-def place_of(recipe):
-    return next(at for at, family in enumerate(families()) if recipe in family["recipes"])
+def test_points_are_as_worked_by_hand():
+    asked = []
+    for recipe, ratio, advantage, _, _ in ROWS.values():
+        family = family_of(recipe)
+        asked.append([family["kernel"], family["settings"], ratio, advantage])
+    for (_, _, _, value, slope), found in zip(ROWS.values(), points(asked), strict=True):
+        assert found == pytest.approx({"value": value, "slope": slope})
 
 
-@pytest.mark.parametrize(("recipe", "ratio", "advantage", "value", "slope"), ROWS.values(), ids=ROWS)
-def test_a_point_is_as_worked_by_hand(recipe, ratio, advantage, value, slope):
-    assert points(ratio, advantage)[place_of(recipe)] == pytest.approx({"value": value, "slope": slope})
-
-
-@pytest.mark.parametrize("at", [0, 79, 119, 299])
-def test_a_curve_is_made_of_points(at):
-    found = curves(-0.5)
-    for point, curve in zip(points(found["ratios"][at], -0.5), found["curves"], strict=True):
-        assert (point is None) == (curve is None)
-        if point:
-            assert point == pytest.approx({name: values[at] for name, values in curve.items()})
-
-
-def test_the_curves_go_up_to_the_largest_ratio():
-    ratios = curves(1.0)["ratios"]
-    assert (ratios[0], ratios[-1], len(ratios)) == (0.01, 3.0, 300)
+def test_every_surrogate_agrees_with_its_kernel():
+    asked, expected = [], []
+    for family in families():
+        part = CATALOG[next(iter(family["recipes"]))].surrogate
+        for advantage in ADVANTAGES:
+            of_batch = family["kernel"] in OF_A_BATCH
+            curve = None if of_batch else surrogate_at(part, RATIOS, advantage)
+            for at, ratio in enumerate(RATIOS):
+                asked.append([family["kernel"], family["settings"], ratio, advantage])
+                point = {"value": curve.value[at], "slope": curve.slope[at]} if curve else None
+                expected.append(point and {name: float(value) for name, value in point.items()})
+    for question, found, right in zip(asked, points(asked), expected, strict=True):
+        assert found == (right and pytest.approx(right, rel=1e-9, abs=1e-12)), question
 
 
 def test_every_recipe_is_in_one_family_except_the_textbook_forms():
@@ -49,11 +88,10 @@ def test_every_recipe_is_in_one_family_except_the_textbook_forms():
         assert {str(RECIPES[name].surrogate) for name in family["recipes"]} == {family["surrogate"]}
 
 
-def test_what_needs_a_batch_has_no_point():
-    for recipe in ("clip_cov", "kl_cov", "real", "gvpo"):
-        assert points(1.0, 1.0)[place_of(recipe)] is None
-        assert curves(1.0)["curves"][place_of(recipe)] is None
+def test_a_family_has_the_settings_of_its_surrogate_and_the_defaults():
+    assert family_of("cispo")["settings"] == {"min_ratio": 0.0, "max_ratio": 5.0}
+    assert family_of("dapo")["settings"] == {"clip_low": 0.2, "clip_high": 0.28}
 
 
 def test_recipes_have_their_proper_names():
-    assert families()[place_of("dr_grpo")]["recipes"]["dr_grpo"] == "Dr. GRPO"
+    assert family_of("dr_grpo")["recipes"]["dr_grpo"] == "Dr. GRPO"

@@ -140,7 +140,7 @@ def sections(binary: bytes) -> Iterator[tuple[int, bytes]]:
     """
     at = HEADER
     while at < len(binary):
-        number, (length, start) = binary[at], _read_unsigned(binary, at + 1)
+        number, (length, start) = binary[at], read_unsigned(binary, at + 1)
         at = start + length
         yield number, binary[start:at]
 
@@ -180,7 +180,7 @@ def signed(number: int) -> bytes:
     return digits if digits[-1] < 64 else bytes([*digits[:-1], digits[-1] + 128, 0])
 
 
-def _read_unsigned(binary: bytes, at: int) -> tuple[int, int]:
+def read_unsigned(binary: bytes, at: int) -> tuple[int, int]:
     """Return the number that begins at this byte, and the position after it."""
     number, shift = 0, 0
     while True:

