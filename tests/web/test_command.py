@@ -57,7 +57,13 @@ def test_build_writes_all_that_the_page_loads(tmp_path, programs):
         assert "scipy/special/__init__.pyc" in more.namelist()
         assert not {*library.namelist()} & {*more.namelist()}
     assert {part.name for part in out.iterdir()} == {
-        *("course.js", "offline.js", "course.json", *(f"chapter-{name}.json" for name in CHAPTERS)),
+        *(
+            "course.js",
+            "offline.js",
+            "course.json",
+            "course.zh.json",
+            *(f"chapter-{name}.json" for name in CHAPTERS),
+        ),
         *("surrogates.json", "grpo_ref.json.gz", "python.wasm.gz", "rest.wasm.gz"),
         *("library.zip", "more.zip", "plots.zip"),
     }

@@ -133,7 +133,10 @@ def test_work_is_kept_and_a_second_visit_needs_no_network(page, address, exercis
     assert page.locator("#results img").count() == 1
 
 
-def test_what_was_never_loaded_needs_the_network(page, address):
+def test_what_was_never_loaded_needs_the_network(browser, address):
+    page = browser.new_context().new_page()  # its console names what cannot be loaded
+    page.goto(address[0])
+    page.wait_for_function(LOADED, timeout=3 * MINUTE)
     page.wait_for_function(KEPT, timeout=MINUTE)
     address[1].shutdown()
     address[1].server_close()
@@ -147,6 +150,7 @@ def test_what_was_never_loaded_needs_the_network(page, address):
     assert "is loaded from the network once, and the network failed" in page.inner_text("#results")
     page.evaluate("location.hash = 'training/update'")  # its chapter was kept
     page.wait_for_function("document.getElementById('statement').textContent.length > 100")
+    page.context.close()
 
 
 UNFORESEEN = 'import importlib\nimportlib.import_module("sci" + "py.special").softplus(0.0)\n'
