@@ -10,8 +10,15 @@ const PAGES = {
   "explain.html": "Explain",
   "diagnose.html": "Diagnose",
 };
-const SYMPTOMS = "symptoms.html"; // other pages link to its sections
-const COMPUTING = ["play", "surrogates", "explain", "diagnose"];
+/** Titles of the pages whose content page.html frames. Those that compute have a program of their own. */
+const FRAMED = {
+  play: "grpo_ref: the playground",
+  surrogates: "grpo_ref: the surrogates",
+  explain: "grpo_ref: explain a configuration",
+  diagnose: "grpo_ref: diagnose a training log",
+  symptoms: "grpo_ref: what the curves of a run mean", // other pages link to its sections
+};
+const COMPUTING = Object.keys(FRAMED).filter((name) => name !== "symptoms");
 const PROGRAMS = ["course", "judge", "student", "program", ...COMPUTING, "worker", "offline"];
 const LANGUAGE = `<select id="language" aria-label="Language of the statements">
   <option value="en" lang="en">English</option><option value="zh" lang="zh-CN">中文</option></select>`;
@@ -39,6 +46,18 @@ await build({
   logLevel: "warning",
 });
 for (const name of ["style.css", "computing.css"]) copyFileSync(name, join(folder, name));
-for (const page of [...Object.keys(PAGES), SYMPTOMS]) {
-  writeFileSync(join(folder, page), readFileSync(page, "utf8").replace("<!-- pages -->", links(page)));
+const frame = readFileSync("page.html", "utf8");
+for (const [name, title] of Object.entries(FRAMED)) {
+  const parts = {
+    title,
+    pages: links(`${name}.html`),
+    content: readFileSync(`${name}.html`, "utf8").trim(),
+    script: COMPUTING.includes(name) ? `<script src="${name}.js"></script>` : "",
+  };
+  const page = frame.replace(/<!-- (title|pages|content|script) -->/g, (_, part) => parts[part]);
+  writeFileSync(join(folder, `${name}.html`), page);
 }
+writeFileSync(
+  join(folder, "index.html"),
+  readFileSync("index.html", "utf8").replace("<!-- pages -->", links("index.html")),
+);

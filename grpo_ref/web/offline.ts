@@ -34,6 +34,13 @@ async function begin(): Promise<void> {
   const names = (await caches.keys()).filter((name) => name.startsWith("grpo-ref-") && name !== CACHE);
   await Promise.all(names.map((name) => caches.delete(name)));
   await worker.clients.claim();
+  keepChapters().catch(() => undefined); // in the background, because no page waits for other chapters
+}
+
+/** Keep the texts of all chapters, so that the course can be read without a network. */
+async function keepChapters(): Promise<void> {
+  const index = await answer(new Request("course.json"));
+  for (const { id } of (await index.json()) as { id: string }[]) await keep(`chapter-${id}.json`);
 }
 
 async function answer(request: Request): Promise<Response> {
