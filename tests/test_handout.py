@@ -6,6 +6,7 @@ import pytest
 from student import ROOT
 from walks import STEP, run
 
+from grpo_ref import DAPO, TASKS, config_for, iter_train
 from grpo_ref.course.classroom.course_file import read_course
 from grpo_ref.course.contents import OURS
 from grpo_ref.course.exercises import PROBLEMS
@@ -124,3 +125,18 @@ def test_the_findings_are_those_of_the_page_about_experiments():
         ],
     }
     assert told.items() <= rows.items()
+
+
+def test_the_table_of_a_run_is_that_of_the_run():
+    """W4.2's table, the marking scheme and a new run agree, to the digits that the table shows."""
+    metrics = ("format", "correct", "entropy", "kl", "dead_groups")
+    task = TASKS["arithmetic"]()
+    *_, last = updates = list(iter_train(task, DAPO, config_for(task, seeds=8, updates=60)))
+    runs = [[float(each.metrics[name].mean()) for name in metrics] for each in (updates[0], last)]
+    _, problem = TEXTS["week-4.md"].split("### W4.2 ")
+    rows = re.findall(r"^\| [^|]+ \| ([\d.]+) \| ([\d.]+) \|$", problem.split("### ")[0], re.MULTILINE)
+    for column, run_ in zip(zip(*rows, strict=True), runs, strict=True):
+        digits = [len(told.partition(".")[2]) for told in column]
+        assert [f"{value:.{places}f}" for value, places in zip(run_, digits, strict=True)] == list(column)
+        assert str([round(value, 3) for value in run_]) in TEXTS["marking-scheme.md"]
+    assert f"is close to {runs[1][1]:.2f}. Of the 100 prompts" in problem
