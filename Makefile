@@ -11,7 +11,7 @@
 # make docs   renew the tables of the documentation, the package map and the list of public names
 # make nearest-keys   search again for each trainer's keys of each recipe, which the site shows (a minute)
 # make test-learning   train networks on every task that suits them, and wrong implementations of the claims (minutes)
-# make site   build the site into build/site (to publish it: SITE_URL=https://... make site)   make test-site   test it
+# make site   build the site into build/site (to publish it: SITE_URL=https://... REPOSITORY_URL=https://... make site)   make test-site   test it
 # make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js
 # make test-web   try the pages in Chromium   make verdicts-web   every collected wrong answer too (a quarter of an hour)
 # make notebooks   make notebooks/*.ipynb from the scripts beside them, with their outputs (minutes)

@@ -140,3 +140,10 @@ def test_the_table_of_a_run_is_that_of_the_run():
         assert [f"{value:.{places}f}" for value, places in zip(run_, digits, strict=True)] == list(column)
         assert str([round(value, 3) for value in run_]) in TEXTS["marking-scheme.md"]
     assert f"is close to {runs[1][1]:.2f}. Of the 100 prompts" in problem
+
+
+def test_the_marking_scheme_is_the_last_page_in_the_navigation():
+    from website.tree import BELOW
+
+    weeks = [f"handout/{name}" for name in WEEKS]
+    assert list(BELOW["handout/index"]) == [*weeks, "handout/marking-scheme"]

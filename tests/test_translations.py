@@ -166,3 +166,15 @@ def test_the_page_on_grading_has_the_code_of_the_english_one():
     assert chinese.startswith("# ")
     for pattern in (r"`[^`\n]+`", r"\de-\d+", r"^\*\*", r"\d\d+"):
         assert Counter(re.findall(pattern, english, re.M)) == Counter(re.findall(pattern, chinese, re.M))
+
+
+def test_the_chinese_start_page_says_what_is_translated():
+    catalog = (translations.LOCALE / "index.po").read_text(encoding="utf-8")
+    digits = "零一二三四五六七八九"
+    assert (
+        f"{digits[len(OURS.chapters)]}章练习中的前{digits[translations.CHAPTERS]}章；其余都是英文。"
+        in catalog
+    )
+    for page in ("teach.md", "handout/README.md"):
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        assert f"chapters 1 to {translations.CHAPTERS} of the nine" in " ".join(text.split())

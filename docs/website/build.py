@@ -15,6 +15,7 @@ from website.access import repair
 from website.chinese import make_chinese
 from website.experiments import write_experiments
 from website.heads import SETTING, write_heads
+from website.installation import with_installation
 from website.kept import code_hash
 from website.kernel_map import write_map
 from website.layer_list import with_layers
@@ -49,7 +50,7 @@ def write_sources() -> None:
     """Write everything that Sphinx reads."""
     links = Links()
     start = (HERE / "start.md").read_text(encoding="utf-8")
-    start = start.replace(COURSE_MARK, COURSE_LINKS if has_course() else "")
+    start = with_installation(start).replace(COURSE_MARK, COURSE_LINKS if has_course() else "")
     start = start.replace(PICTURE_MARK, f"```{{raw}} html\n{moving_picture()}```")
     write("index.md", links.rewritten(start, path="README.md", page="index"))
     for path, page in COPIED.items():

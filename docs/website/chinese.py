@@ -14,6 +14,7 @@ from posixpath import dirname, join, normpath
 
 from babel.messages.pofile import read_po, write_po
 
+from website.installation import with_installation
 from website.links import Links, has_course, in_markdown
 from website.moving_picture import moving_picture
 from website.progress import sphinx, stage
@@ -37,6 +38,12 @@ PROJECT = re.compile(r"\]\((?:project:)?([^):#]+)\.(?:md|ipynb)(#[^)]*)?\)")
 """A link to another page. On the start page, a link may name a page of the site by its place in the site."""
 CARD = re.compile(r":link: (\S+)\n:link-type: doc")
 """The link of a card on the start page."""
+ENGLISH_TUTORIALS = {
+    "tutorials/instructor": "教师教程（英文）",
+    "tutorials/practitioner": "工程师教程（英文）",
+    "tutorials/researcher": "研究者教程（英文）",
+}
+"""Text of the link of a card that leads to an English page."""
 PICTURE = re.compile(r"\]\((?:\.\./)*(pictures/[^)]+)\)")
 ADDRESS = re.compile(r'(?<=\s)((?:src|href|action)=")([^":?#]+)')
 """The address of a page, or of a file that a page loads."""
@@ -52,7 +59,7 @@ def write_chinese_sources() -> None:
     shutil.rmtree(CHINESE_SOURCES, ignore_errors=True)
     for page, path in CHINESE.items():
         text = (ROOT / path).read_text(encoding="utf-8")
-        text = text.replace("<!-- course -->", COURSE_LINKS if has_course() else "")
+        text = with_installation(text).replace("<!-- course -->", COURSE_LINKS if has_course() else "")
         text = text.replace("<!-- moving -->", f"```{{raw}} html\n{moving_picture()}```")
         text = Links().rewritten(text, path="README.md" if page == "index" else path, page=f"{FOLDER}/{page}")
         text = _with_links(text, page)
@@ -89,7 +96,7 @@ def _picture(picture: str, page: str) -> str:
 def _card(match: re.Match[str]) -> str:
     if match[1] in CHINESE:
         return match[0]
-    return f":link: ../{match[1]}.html\n:link-type: url"
+    return f":link: ../{match[1]}.html\n:link-type: url\n:link-alt: {ENGLISH_TUTORIALS[match[1]]}"
 
 
 def write_templates() -> Path:

@@ -2,8 +2,8 @@
 
 A link to a page leads to that page. A link to an exercise opens the exercise in the course in the browser, or
 leads to the page of its chapter if the course is not part of the site. The id of an exercise in backticks
-becomes such a link. A link to another file or folder leads to its page of source. Pictures are copied. A link
-that is not a path of the project stays as it is.
+becomes such a link. Pictures are copied, and so are files of settings, which a link downloads. A link to
+another file or folder leads to its page of source. A link that is not a path of the project stays as it is.
 """
 
 import re
@@ -24,6 +24,8 @@ CHAPTER_PAGES = {each: f"chapters/{file_of(each).parts[0]}" for each in OURS.ids
 """Id of an exercise -> page of its chapter."""
 ID = re.compile(rf"(?<!\[)`({'|'.join(map(re.escape, OURS.ids))})`")
 """An exercise's id in backticks that is not the text of a link."""
+DOWNLOADS = (".toml", ".csv", ".zip")
+"""Endings of files in `docs` that readers use rather than read."""
 COURSE = "course/index.html"
 """Page of the site in which the exercises are solved."""
 
@@ -94,14 +96,16 @@ class Links:
         if place in EXERCISES:
             return in_markdown(page, to_exercise(EXERCISES[place]))
         if place.endswith((".png", ".svg")):
-            return seen_from(page, _copied(place))
+            return seen_from(page, _copied(place, "pictures"))
+        if place.startswith("docs/") and place.endswith(DOWNLOADS):
+            return "path:" + seen_from(page, _copied(place, "downloads"))
         folder = (ROOT / place).is_dir()
         return "source:" + seen_from(page, f"source/{place}{'/index' if folder else ''}.html")
 
 
-def _copied(place: str) -> str:
-    """Copy a picture to the sources, and return its place there."""
-    copy = SOURCES / "pictures" / place
+def _copied(place: str, folder: str) -> str:
+    """Copy a file into a folder of the sources, and return its place there."""
+    copy = SOURCES / folder / place
     copy.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(ROOT / place, copy)
-    return f"pictures/{place}"
+    return f"{folder}/{place}"

@@ -25,8 +25,13 @@ FOLDER_PAGES = {
 
 
 def _folder(name: str) -> dict[str, str]:
-    """Return the pages of a folder of `docs`, by path. README.md or index.md becomes its index."""
-    pages = sorted((ROOT / "docs" / name).glob("*.md"))
+    """Return the pages of a folder of `docs`, by path. README.md or index.md becomes its index.
+
+    The marking scheme is the last page, since it is not for students.
+    """
+    pages = sorted(
+        (ROOT / "docs" / name).glob("*.md"), key=lambda page: (page.stem == "marking-scheme", page)
+    )
     names = {page: "index" if page.stem == "README" else page.stem for page in pages}
     return {page.relative_to(ROOT).as_posix(): f"{name}/{place}" for page, place in names.items()}
 
