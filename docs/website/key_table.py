@@ -22,16 +22,16 @@ def key_table(dialect: Dialect, page: str) -> str:
       page: name of the page that the table is on.
     """
     rows = (
-        f"| {_named(key)} | {_default(dialect, key, value)} | {_about(dialect, key, page)} |"
+        f"| {_named(dialect, key)} | {_default(dialect, key, value)} | {_about(dialect, key, page)} |"
         for key, value in dialect.keys.defaults.items()
         if key not in dialect.keys.behaviours
     )
     return "\n".join(["| key | default | effect |", "|---|---|---|", *rows])
 
 
-def _named(key: str) -> str:
-    """Return the name of a key, with an anchor."""
-    return f'<span id="{key_anchor(key)}">{code(key)}</span>'
+def _named(dialect: Dialect, key: str) -> str:
+    """Return the full path of a key, as it is pasted into a command, with an anchor."""
+    return f'<span id="{key_anchor(key)}">{code(dialect.path(key))}</span>'
 
 
 def _default(dialect: Dialect, key: str, value: Any) -> str:
@@ -83,7 +83,7 @@ def _number(dialect: Dialect, key: str, page: str) -> list[str]:
 def keys_beyond(dialect: Dialect) -> str:
     """Return a Markdown table of the keys that no recipe can express, or nothing."""
     rows = [
-        f"| {_named(name)} | {code(repr(key.neutral))} | {key.effect} |"
+        f"| {_named(dialect, name)} | {code(repr(key.neutral))} | {key.effect} |"
         for name, key in dialect.keys.inexpressible.items()
     ]
     return (

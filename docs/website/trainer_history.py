@@ -44,17 +44,28 @@ def has_history(dialect: Dialect) -> bool:
 def history_page(dialect: Dialect) -> str:
     """Return the page "what changed when" of a trainer, in Markdown."""
     measured = _measured(dialect.name)
-    first, name = dialect.history.releases[0], title(dialect)
+    name, later = title(dialect), dialect.history.later
+    first, last = dialect.history.releases[0], later[-1] if later else dialect.release
     head = (
-        f"# What changed when in {name}\n\nChanges of the objective from {name} {first} to {dialect.release},"
-        " the newest first. A configuration file can compute another gradient after an upgrade, although no"
-        f" key of the file changed. {MEASURED if measured else READ}\n\n{ASK}"
+        f"# What changed when in {name}\n\nChanges of the objective from {name} {first} to {last}, the newest"
+        f" first.{_standing(dialect)} A configuration file can compute another gradient after an upgrade,"
+        f" although no key of the file changed. {MEASURED if measured else READ}\n\n{ASK}"
     )
     events = measured or list(_read(dialect))
     mentioned = {key for event in measured for key in _read_keys(dialect) if f"`{key}`" in event.text}
     others = [event for key in _read_keys(dialect) if key not in mentioned for event in _of_key(dialect, key)]
     rest = f"## Other keys\n\n{_table(others, sizes=False)}" if measured and others else ""
     return "\n\n".join(filter(None, [head, _table(events, sizes=bool(measured)), rest, _names(dialect), ""]))
+
+
+def _standing(dialect: Dialect) -> str:
+    """Say where a described commit stands relative to the releases; nothing if a release is described."""
+    history = dialect.history
+    if dialect.release in history.releases:
+        return ""
+    before = next(each for each in reversed(history.releases) if each not in history.later)
+    after = f" and before {history.later[0]}" if history.later else ", the newest version in this list"
+    return f" The trainer's page describes the commit {dialect.release}, which comes after {before}{after}."
 
 
 def _measured(name: str) -> list[Event]:

@@ -24,6 +24,10 @@ FIRST = ("trl", "verl", "openrlhf")
 """The trainers that a recipe's page shows first."""
 
 
+SAID = {"trl": ("loss_type", "beta"), "unsloth": ("loss_type", "beta")}
+"""Keys that a recipe's page always shows, because earlier releases have other defaults."""
+
+
 class Difference(NamedTuple):
     """A part for which a trainer computes other numbers than a recipe, in the words of both."""
 
@@ -142,7 +146,8 @@ def _count(number: int, *, others: bool) -> str:
 def _block(name: str, each: Nearest) -> str:
     dialect = DIALECTS[name]
     head = f"**[{title(dialect)}](../trainers/{name}.md)**{dialect.version.removeprefix(title(dialect))}"
-    block = f"```text\n{_notation(dialect, each.config)}\n```"
+    said = {key: dialect.keys.defaults[key] for key in SAID.get(name, ())}
+    block = f"```text\n{_notation(dialect, said | each.config)}\n```"
     return "\n\n".join([head, block, *map(_sentence, each.differences)])
 
 

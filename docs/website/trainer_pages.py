@@ -9,7 +9,7 @@ from joblib import Memory, Parallel, delayed
 from public_names import first_line
 
 from conformance.replay import Verdict, read, shipped, verdicts
-from grpo_ref.explain.dialect import Dialect, flat
+from grpo_ref.explain.dialect import Dialect, flat, numbered
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.trap import Trap
 from grpo_ref.explain.yaml_values import as_yaml
@@ -50,11 +50,15 @@ def _computed(name: str, code: str) -> tuple[str, str]:
 
 def _head(dialect: Dialect) -> str:
     module = import_module(f"grpo_ref.explain.dialects.{dialect.name}")
-    keys, traps = _count(len(dialect.keys.defaults), "key"), _count(len(dialect.traps), "trap")
-    summary = f"This page describes {keys} that can change the objective, and {traps}."
+    keys = _count(len(dialect.keys.defaults), "key")
+    earlier = sum(is_of_earlier(dialect, trap) for trap in dialect.traps)
+    traps = _count(len(dialect.traps) - earlier, "trap") + f" and {earlier} of earlier versions" * bool(
+        earlier
+    )
+    summary = f"This page describes {keys} that can change the objective, {'and ' * (not earlier)}{traps}."
     changes = (
         f" [What changed when](../trainers/{dialect.name}_changes.md) lists the differences of"
-        f" {_count(len(dialect.history.releases), 'earlier version')}."
+        f" {_count(len(dialect.history.releases), 'other version')}."
         if has_history(dialect)
         else " Only this version is described."
     )
@@ -122,22 +126,50 @@ def _keys(dialect: Dialect, page: str) -> str:
 KEYS = (
     "For a key with a few values, the table lists each value and the parts of the recipe that it changes."
     " Some values need other keys, which follow the word *with*. For a number, the table lists the settings"
-    " of the kernels that it determines."
+    " of the kernels that it determines. A + before a key is Hydra's mark for a key that the trainer's own"
+    " files do not list."
 )
 
 
 def _traps(dialect: Dialect) -> str:
-    traps = (f"({trap_anchor(dialect, place)})=\n{_trap(trap)}" for place, trap in enumerate(dialect.traps))
-    return "\n\n".join(["## Traps", *traps]) if dialect.traps else ""
+    """Return the traps of today's versions, then those that only earlier versions have."""
+    today: list[str] = []
+    earlier: list[str] = []
+    for place, trap in enumerate(dialect.traps):
+        section = earlier if is_of_earlier(dialect, trap) else today
+        section.append(f"({trap_anchor(dialect, place)})=\n{_trap(dialect, trap)}")
+    sections = {"## Traps": today, f"## Traps of earlier versions\n\n{EARLIER}": earlier}
+    return "\n\n".join("\n\n".join([head, *traps]) for head, traps in sections.items() if traps)
 
 
-def _trap(trap: Trap) -> str:
-    """Return one trap: name, effect and remedy, a configuration with and one without it, and the source."""
+EARLIER = "The described version does not have these traps."
+
+
+def is_of_earlier(dialect: Dialect, trap: Trap) -> bool:
+    """Return true if no configuration falls into a trap in the described version or in a later release."""
+    return bool(trap.release) and trap.release not in dialect.history.later
+
+
+def _badge(dialect: Dialect, trap: Trap) -> str:
+    """Return the releases that a trap is limited to, as a badge; "" for a trap of the described version."""
+    if not trap.release:
+        return ""
+    if not is_of_earlier(dialect, trap):
+        return f"{{bdg-warning}}`from {trap.release} on`\n\n"
+    at = numbered(trap.release)
+    last = next(last for _, last in dialect.history.spans if at <= numbered(last))
+    return f"{{bdg-secondary}}`only up to {last}`\n\n"
+
+
+def _trap(dialect: Dialect, trap: Trap) -> str:
+    """Return one trap: name, releases, effect and remedy, a configuration with and one without it, source."""
     example, near = (
         " ".join(f"{key}={value}" for key, value in flat(each).items()) for each in (trap.example, trap.near)
     )
     sides = f"| falls into the trap | avoids it |\n|---|---|\n| `{example}` | `{near or 'the defaults'}` |"
-    return f"### {trap.name}\n\n{trap.text}\n\n{sides}\n\nSource: {cited(trap.source)}."
+    return (
+        f"### {trap.name}\n\n{_badge(dialect, trap)}{trap.text}\n\n{sides}\n\nSource: {cited(trap.source)}."
+    )
 
 
 def _typed(config: Mapping[str, Any]) -> list[str]:

@@ -338,9 +338,9 @@ def _about(dialect: Dialect, config: Mapping[str, Any], key: str) -> str:
         *first, last = (f"{part} = {text}" for part, text in changed.items())
         return f"This sets {', '.join(first)}{' and ' * bool(first)}{last}."
     same = dialect.settings(config)[name] == dialect.settings(others)[name]
-    return _told(dialect, key, name) or (
-        "This is the default." if same else "This changes nothing in this configuration."
-    )
+    own = dialect.keys.table[name].own_default
+    default = "This is the default." if own is None else f"Without this key, {dialect.title} takes {own!r}."
+    return _told(dialect, key, name) or (default if same else "This changes nothing in this configuration.")
 
 
 def _told(dialect: Dialect, key: str, name: str) -> str:

@@ -330,6 +330,7 @@ class History:
     Attributes:
       described: the version that `keys.toml` describes.
       releases: all releases that are covered, the oldest first. Empty if only the described version is covered.
+      later: those of `releases` that were published after the described version.
       changes: for each key, its default from each release on, or `Absent` if the release does not have the key.
       names: the names that only some releases have.
       averages: the set over which it averages from each release on; None is that of `Objective.averages`.
@@ -339,6 +340,7 @@ class History:
 
     described: str = ""
     releases: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
     changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     names: Mapping[str, Name] = field(default_factory=dict)
     averages: Mapping[str, Averages | None] = field(default_factory=dict)

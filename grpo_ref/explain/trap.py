@@ -23,7 +23,8 @@ class Trap:
       text: the effect, and how to avoid it, in full sentences.
       source: the publication or code that describes the trap.
       example, near: a configuration that falls into it, and a similar one that does not.
-      release: a release in which the example falls into it; "" for the version that `keys.toml` describes.
+      release: the newest release in which the example falls into it, or another one of its span of equal releases;
+        "" for the version that `keys.toml` describes.
     """
 
     name: str

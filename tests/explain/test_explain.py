@@ -20,6 +20,11 @@ def test_each_key_is_answered():
     assert told["epsilon"] == "This is the default."
 
 
+def test_the_own_default_of_a_trainer_is_told_where_another_value_is_assumed():
+    # from verl's AlgoConfig
+    assert answers(verl, {"adv_estimator": "grpo"})["adv_estimator"] == "Without this key, verl takes 'gae'."
+
+
 def test_several_parts_that_a_key_sets_are_all_told():
     told = answers(verl, {"loss_mode": "gpg"})["loss_mode"]
     assert told == "This sets surrogate = reinforce and log_ratio_limits = (-inf, inf)."

@@ -250,6 +250,13 @@ def test_verl_computes_dapo_with_lengths_in_tokens():
     config = STORED["dapo"]["verl"].config
     assert STORED["dapo"]["verl"].differences == ()
     assert (config["overlong_buffer_cfg.len"], config["max_resp_len"]) == (4096, 20480)
+    # DAPORewardManager.run_single reads these two without a default
+    assert {"overlong_buffer_cfg.penalty_factor", "overlong_buffer_cfg.log"} <= config.keys()
+
+
+def test_trl_shows_the_keys_whose_defaults_earlier_releases_have_otherwise():
+    # GRPOConfig of TRL 0.16 has beta=0.04, and that of 0.17 has loss_type="bnpo"
+    assert "--loss_type dapo\n--beta 0.0\n--epsilon_high 0.28" in in_trainers(STORED["dapo"])
 
 
 def test_the_first_trainers_come_first():

@@ -25,6 +25,15 @@ def test_the_newest_change_comes_first_and_the_described_commit_before_all_relea
     assert rows[-1].startswith("| 2025-08 |")
 
 
+def test_the_described_commit_is_placed_among_the_releases():
+    # verl 0.9.0 is of 2026-08-14 and 0.9.1 of 2026-09-20, by its package
+    assert "1dda039b (2026-08-22), which comes after 0.9.0 and before 0.9.1." in history_page(
+        DIALECTS["verl"]
+    )
+    assert "which comes after 2026-07, the newest version in this list." in history_page(DIALECTS["slime"])
+    assert "describes the commit" not in history_page(DIALECTS["trl"])
+
+
 def test_a_changed_default_and_a_new_key_are_told():
     page = history_page(DIALECTS["skyrl"])
     assert "`cispo_eps_clip_low`" in page  # from 0.0 to 1.0 in July 2026, SkyRL pull request 1928

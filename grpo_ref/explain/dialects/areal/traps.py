@@ -171,6 +171,17 @@ TRAPS = (
         {"importance_sampling_level": "token"},
     ),
     Trap(
+        "eps_clip is PPO's, far too large for importance_sampling_level=sequence",
+        lambda s, given: (
+            s["importance_sampling_level"] == "sequence" and not s["use_sapo_loss"] and s["eps_clip"] >= 0.01
+        ),
+        "The ratio of a sequence is a geometric mean, which hardly changes. The default, 0.2, never clips it."
+        " The paper uses 0.0003 and 0.0004.",
+        "AReaL functional.py, ppo_actor_loss_fn; Zheng et al. 2025, GSPO (arXiv:2507.18071)",
+        {"importance_sampling_level": "sequence"},
+        {"importance_sampling_level": "sequence", "eps_clip": 3e-4},
+    ),
+    Trap(
         "actor.max_new_tokens, not gconfig's, sets the length penalty",
         lambda s, given: s["overlong_reward_penalty"] and _budget(s) != s["gconfig.max_new_tokens"],
         "The length penalty uses actor.max_new_tokens, 1024 by default, and not gconfig.max_new_tokens. A"

@@ -14,6 +14,19 @@ TRAPS = (
         {"loss_type": "cispo", "epsilon_high": 5.0},
     ),
     Trap(
+        "epsilon_low and epsilon_high are too large for importance_sampling_level=sequence",
+        lambda s, given: (
+            s.importance_sampling_level == "sequence"
+            and s.loss_type in ("dapo", "grpo", "bnpo")
+            and s.epsilon_low >= 0.01
+        ),
+        "The ratio of a sequence is a geometric mean, which hardly changes. The default, 0.2, never clips it. GSPO's"
+        " paper uses 0.0003 and 0.0004.",
+        f"{SOURCE}; Zheng et al. 2025, GSPO (arXiv:2507.18071)",
+        {"importance_sampling_level": "sequence"},
+        {"importance_sampling_level": "sequence", "epsilon_low": 3e-4, "epsilon_high": 4e-4},
+    ),
+    Trap(
         "epsilon_low has no effect with this loss_type",
         lambda s, given: s.loss_type in ("cispo", "sapo", "vespo") and "epsilon_low" in given,
         "cispo has only an upper bound; sapo and vespo have no clip.",

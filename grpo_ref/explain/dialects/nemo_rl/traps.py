@@ -103,6 +103,24 @@ TRAPS = (
         {"use_importance_sampling_correction": True, "token_level_loss": False},
     ),
     Trap(
+        "ratio_clip_min and ratio_clip_max are too large for sequence_level_importance_ratios",
+        lambda s, given: (
+            s.sequence_level_importance_ratios
+            and not (s.force_on_policy_ratio or s.disable_ppo_ratio)
+            and s.ratio_clip_min >= 0.01
+        ),
+        "The ratio of a sequence is a geometric mean, which hardly changes. The default, 0.2, never clips"
+        " it. GSPO's paper uses 0.0003 and 0.0004.",
+        "NeMo-RL loss_functions.py, ClippedPGLossFn; Zheng et al. 2025, GSPO (arXiv:2507.18071)",
+        {"sequence_level_importance_ratios": True, "token_level_loss": False},
+        {
+            "sequence_level_importance_ratios": True,
+            "token_level_loss": False,
+            "ratio_clip_min": 3e-4,
+            "ratio_clip_max": 4e-4,
+        },
+    ),
+    Trap(
         "positive_example_nll_weight has no effect in GRPO",
         lambda s, given: s.positive_example_nll_weight > 0.0,
         "positive_example_nll_weight adds the likelihood of right answers only if the batch holds"

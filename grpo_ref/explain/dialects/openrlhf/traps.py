@@ -64,6 +64,18 @@ TRAPS = (
         {"actor.policy_loss_type": "ppo", "algo.kl.use_loss": True},
     ),
     Trap(
+        "eps_clip is PPO's, far too large for gspo",
+        lambda s, given: (
+            s["actor.policy_loss_type"] == "gspo"
+            and (s["actor.eps_clip_low_high"] or [s["actor.eps_clip"]])[0] >= 0.01
+        ),
+        "gspo's ratio is a mean over the completion, which hardly changes. The default, 0.2, never clips it."
+        " The paper uses 0.0003 and 0.0004.",
+        "OpenRLHF loss.py, PolicyLoss; Zheng et al. 2025, GSPO (arXiv:2507.18071)",
+        {"actor.policy_loss_type": "gspo"},
+        {"actor.policy_loss_type": "gspo", "actor.eps_clip_low_high": [3e-4, 4e-4]},
+    ),
+    Trap(
         "is_correction_enable adds no weights with gspo",
         lambda s, given: _corrects(s, loss="gspo"),
         "With gspo the correction gives no weights. Instead the ratio is taken to the sampler's"

@@ -203,6 +203,19 @@ TRAPS = (
         PG | {"actor_train.pg_variant": "ppo"},
     ),
     Trap(
+        "pg_clip is PPO's, far too large for importance_sampling=seq",
+        lambda s, given: (
+            s.importance_sampling == "seq"
+            and not is_variant(s)
+            and (s.pg_clip_low if s.use_pg_clip_range else s.pg_clip) >= 0.01
+        ),
+        "The ratio of a sequence is a geometric mean, which hardly changes. The default, 0.2, never clips it."
+        " GSPO's paper uses 0.0003 and 0.0004.",
+        "ROLL actor_worker.py, loss_func; Zheng et al. 2025, GSPO (arXiv:2507.18071)",
+        {"importance_sampling": "seq"},
+        {"importance_sampling": "seq", "pg_clip": 3e-4},
+    ),
+    Trap(
         "Some given keys are dropped without a message",
         lambda s, given: bool((DROPPED - _beside(s)) & given),
         "Some keys exist in ROLL's pages or examples, but in none of its classes. ROLL drops them without a"

@@ -47,8 +47,9 @@ TRAPS = (
             and not (s.loss_mode == "gspo" and s.gspo_reads_loss_agg_mode)
             and "loss_agg_mode" in given
         ),
-        "gspo and sapo always average the policy's loss by seq-mean-token-mean, and geo_mean per"
-        " completion. loss_agg_mode is read only for the KL penalty and the entropy bonus.",
+        "sapo always averages the policy's loss by seq-mean-token-mean, and geo_mean per completion. Before 0.9.1,"
+        " gspo averages it by seq-mean-token-mean too. Then loss_agg_mode is read only for the KL penalty and the"
+        " entropy bonus.",
         "verl core_algos and ppo_loss",
         {"loss_mode": "gspo", "loss_agg_mode": "token-mean"},
         {"loss_mode": "vanilla", "loss_agg_mode": "token-mean", "clip_ratio_c": 3.0},
@@ -75,6 +76,17 @@ TRAPS = (
         {"loss_mode": "gspo"},
         {"loss_mode": "gspo", "loss_agg_mode": "seq-mean-token-mean"},
         release="0.9.1",
+    ),
+    Trap(
+        "clip_ratio_low and clip_ratio_high are too large for gspo",
+        lambda s, given: (
+            s.loss_mode == "gspo" and (s.clip_ratio if s.clip_ratio_low is None else s.clip_ratio_low) >= 0.01
+        ),
+        "gspo's ratio is a mean over the completion, which hardly changes. The default, 0.2, never clips it."
+        " The paper uses 0.0003 and 0.0004.",
+        "verl compute_policy_loss_gspo; Zheng et al. 2025, GSPO (arXiv:2507.18071)",
+        {"loss_mode": "gspo"},
+        {"loss_mode": "gspo", "clip_ratio_low": 3e-4, "clip_ratio_high": 4e-4},
     ),
     Trap(
         "ppo_epochs is not read by the actor",
