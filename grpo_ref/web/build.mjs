@@ -30,7 +30,7 @@ function links(current) {
     ([page, name]) => `<a href="${page}"${page === current ? ' aria-current="page"' : ""}>${name}</a>`,
   );
   const nav = `<nav class="pages" aria-label="Pages"><!-- home -->${each.join(" ")}</nav>`;
-  return `<header>${nav}${current === "index.html" ? LANGUAGE : ""}</header>`;
+  return `<header lang="en">${nav}${current === "index.html" ? LANGUAGE : ""}</header>`;
 }
 
 mkdirSync(folder, { recursive: true });

@@ -178,6 +178,7 @@ class Page {
     place("title").textContent = title;
     place("about").textContent = about;
     for (const id of ["title", "about", "statement", "hints"]) place(id).lang = lang;
+    document.documentElement.lang = lang; // of the title too; what is always English says so itself
     place("results").replaceChildren();
     place("hints").replaceChildren();
     place("solution").replaceChildren();

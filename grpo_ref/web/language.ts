@@ -18,10 +18,11 @@ export const TAGS: Record<string, string> = { en: "en", zh: "zh-CN" };
 export const ENGLISH: Translations = { chapters: {}, exercises: {} };
 const KEY = "grpo-ref/language";
 
-/** Return the language to begin with. */
+/** Return the language to begin with. One that the address names is kept for links that name none. */
 export function preferred(): string {
-  const named = new URLSearchParams(location.search).get("language") ?? localStorage.getItem(KEY);
-  const language = named ?? navigator.language.split("-")[0];
+  const named = new URLSearchParams(location.search).get("language");
+  if (named !== null && named in TAGS) choose(named);
+  const language = named ?? localStorage.getItem(KEY) ?? navigator.language.split("-")[0];
   return language in TAGS ? language : "en";
 }
 

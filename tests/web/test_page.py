@@ -355,6 +355,17 @@ def test_work_goes_out_as_the_files_that_pytest_grades_and_comes_back(page, exer
     page.wait_for_function("document.getElementById('moved').textContent.includes('cannot be read')")
 
 
+def test_a_language_in_the_address_is_remembered(page):
+    here = page.url.partition("#")[0]
+    page.goto(f"{here}?language=zh#ratios/sapo")
+    page.wait_for_function("document.getElementById('title').textContent === 'SAPO 的软门控'")
+    assert page.get_attribute("html", "lang") == "zh-CN"
+    for english in ("header", "nav.exercises", "#work"):
+        assert page.get_attribute(english, "lang") == "en"
+    page.goto(f"{here}#ratios/sapo")
+    page.wait_for_function("document.getElementById('title').textContent === 'SAPO 的软门控'")
+
+
 def test_the_reader_chooses_the_language_and_the_page_remembers_it(page):
     page.evaluate("location.hash = 'ratios/sapo'")
     page.wait_for_function("document.title.startsWith('SAPO')")
@@ -370,4 +381,5 @@ def test_the_reader_chooses_the_language_and_the_page_remembers_it(page):
     page.wait_for_function(LOADED, timeout=3 * MINUTE)
     page.evaluate("location.hash = 'network/grpo_step'")
     page.wait_for_function("document.getElementById('statement').lang === 'en'")
+    assert page.get_attribute("html", "lang") == "en"
     assert page.inner_text("#title") == PROBLEMS["network/grpo_step"].title
