@@ -1,8 +1,8 @@
 """Build the Chinese pages of the site, in the folder `zh`.
 
 Sphinx translates a page with its catalog in `locale`, a gettext file with each paragraph in English and in
-Chinese. A paragraph without a translation stays in English. Only the pages of `tree.CHINESE` are built; links
-to all other pages lead to the English ones.
+Chinese. A paragraph without a translation stays in English. Only the pages of `tree.CHINESE` are built, and
+the chapters of the course that are translated; links to all other pages lead to the English ones.
 """
 
 import re
@@ -14,8 +14,12 @@ from posixpath import dirname, join, normpath
 
 from babel.messages.pofile import read_po, write_po
 
+from grpo_ref.course.contents import OURS
+from grpo_ref.course.layout import page_of
+from grpo_ref.course.pages import page as chapter_page
+from grpo_ref.course.pages import translated_chapter
 from website.installation import with_installation
-from website.links import Links, has_course, in_markdown
+from website.links import COURSE, Links, has_course, in_markdown
 from website.moving_picture import moving_picture
 from website.progress import sphinx, stage
 from website.tree import BUILD, CHINESE, ROOT, SOURCES
@@ -25,6 +29,12 @@ LOCALE, LANGUAGE = HERE / "locale", "zh_CN"
 CATALOGS = LOCALE / LANGUAGE / "LC_MESSAGES"
 FOLDER = "zh"
 """Folder of the Chinese pages in the site."""
+CHAPTERS = {
+    f"chapters/{page_of(chapter).parent.name}": chapter
+    for chapter in OURS.chapters
+    if translated_chapter(chapter, FOLDER)
+}
+"""Name of each page of a chapter that is translated as a whole -> the chapter."""
 CHINESE_SOURCES, TEMPLATES = BUILD / "site-source-zh", BUILD / "site-gettext"
 COURSE_LINKS = (
     '<p><a class="sd-btn sd-btn-primary" href="../course/index.html?language=zh">在浏览器里做练习</a></p>\n'
@@ -63,10 +73,17 @@ def write_chinese_sources() -> None:
         text = text.replace("<!-- moving -->", f"```{{raw}} html\n{moving_picture()}```")
         text = Links().rewritten(text, path="README.md" if page == "index" else path, page=f"{FOLDER}/{page}")
         text = _with_links(text, page)
-        text = TOCTREE.sub("```{toctree}\n:hidden:\n\n" + "\n".join(list(CHINESE)[1:]) + "\n```", text)
-        file = CHINESE_SOURCES / f"{page}.md"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        below = "\n".join([*list(CHINESE)[1:], *CHAPTERS])
+        _write(page, TOCTREE.sub(f"```{{toctree}}\n:hidden:\n\n{below}\n```", text))
+    for page, chapter in CHAPTERS.items():
+        text, path = chapter_page(chapter, FOLDER), f"exercises/{page_of(chapter).as_posix()}"
+        _write(page, _with_links(Links().rewritten(text, path=path, page=f"{FOLDER}/{page}"), page))
+
+
+def _write(page: str, text: str) -> None:
+    file = CHINESE_SOURCES / f"{page}.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
 
 
 def _with_links(text: str, page: str) -> str:
@@ -80,7 +97,7 @@ def _target(link: str, anchor: str, page: str) -> str:
     is_place = page == "index" and not link.startswith("..")
     place = link if is_place else normpath(join(FOLDER, dirname(page), link))
     chinese = place.removeprefix(f"{FOLDER}/")
-    if chinese in CHINESE:
+    if chinese in (*CHINESE, *CHAPTERS):
         return f"project:{relpath(chinese, dirname(page) or '.')}.md{anchor}"
     return in_markdown(f"{FOLDER}/{page}", f"{place}.html{anchor}")
 
@@ -117,7 +134,7 @@ def make_chinese(site: Path) -> int:
             "-W", "--keep-going", "-E", "-d", doctrees, "-c", str(LOCALE), str(CHINESE_SOURCES), str(folder)
         )
     _remove_copies(folder, site)
-    for page in CHINESE:
+    for page in (*CHINESE, *CHAPTERS):
         english, chinese = site / f"{page}.html", folder / f"{page}.html"
         text = _with_addresses(chinese.read_text(encoding="utf-8"), page, site)
         to_english, to_chinese = relpath(english, chinese.parent), relpath(chinese, english.parent)
@@ -137,13 +154,17 @@ def _remove_copies(folder: Path, site: Path) -> None:
 
 
 def _with_addresses(text: str, page: str, site: Path) -> str:
-    """Let every address lead to a file of the English pages, if the Chinese ones do not have the file."""
+    """Let every address lead to a file of the English pages, if the Chinese ones do not have the file.
+
+    The course opens in Chinese.
+    """
 
     def address(match: re.Match[str]) -> str:
         place = normpath(join(dirname(page), match[2]))
         is_here = (site / FOLDER / place).exists() or not (site / place).exists()
         return match[0] if is_here else match[1] + relpath(place, join(FOLDER, dirname(page)))
 
+    text = text.replace(f"{COURSE}#", f"{COURSE}?language={FOLDER}#")
     return CONTENT_ROOT.sub("../", ADDRESS.sub(address, text))
 
 

@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
+import translations
+from website.links import has_course
 from website.tree import CHINESE, ROOT
 
 LOCALE = ROOT / "docs/website/locale/zh_CN/LC_MESSAGES"
+CHAPTERS = ("chapters/01_probabilities", "chapters/02_advantages", "chapters/03_ratios")
 PAGES = pytest.mark.parametrize("page", CHINESE)
 
 
@@ -13,7 +16,6 @@ PAGES = pytest.mark.parametrize("page", CHINESE)
 def templates(site):
     """The folder of the templates of the catalogs. The build of the site copies the pictures before."""
     from website.chinese import write_templates
-    from website.links import has_course
 
     if not has_course():
         pytest.skip("the links to exercises are other ones without the course: make page")
@@ -32,7 +34,7 @@ def test_the_catalog_has_every_paragraph_of_the_page_and_no_other(templates, pag
     assert [each.id for each in catalog.values() if not each.string or each.fuzzy] == []
 
 
-@PAGES
+@pytest.mark.parametrize("page", [*CHINESE, *CHAPTERS])
 def test_the_two_languages_lead_to_each_other(site, page):
     english, chinese = site.folder / f"{page}.html", site.folder / "zh" / f"{page}.html"
     text = chinese.read_text(encoding="utf-8")
@@ -53,3 +55,14 @@ def test_chinese_pages_load_the_files_of_the_english_ones(site):
     names = {path.name for path in Path(site.folder / "zh/_static").rglob("*") if path.is_file()}
     assert "site.css" not in names
     assert "../_static/site.css" in (site.folder / "zh/index.html").read_text(encoding="utf-8")
+
+
+def test_every_translated_chapter_has_a_page_and_its_exercises_open_in_chinese(site):
+    from website import chinese
+
+    assert tuple(chinese.CHAPTERS) == CHAPTERS
+    assert len(CHAPTERS) == translations.CHAPTERS
+    text = (site.folder / "zh/chapters/02_advantages.html").read_text(encoding="utf-8")
+    assert "组与优势" in text
+    if has_course():
+        assert 'href="../../course/index.html?language=zh#advantages/gdpo"' in text
