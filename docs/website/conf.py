@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from website.links import has_course
 from website.source_view import resolve
 
 project = "grpo_ref"
@@ -56,6 +57,7 @@ html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "security": [], "changelog": []}
 html_theme_options = {
     "navbar_align": "left",
+    "navbar_center": [*["course"] * has_course(), "navbar-nav"],
     "header_links_before_dropdown": 8,
     "footer_start": [],
     "footer_end": [],

@@ -2,8 +2,10 @@
 
 A link to a page leads to that page. A link to an exercise opens the exercise in the course in the browser, or
 leads to the page of its chapter if the course is not part of the site. The id of an exercise in backticks
-becomes such a link. Pictures are copied, and so are files of settings, which a link downloads. A link to
-another file or folder leads to its page of source. A link that is not a path of the project stays as it is.
+becomes such a link. The file name of a notebook in backticks becomes a link to the notebook, and a paper's
+number on arXiv a link to the paper. Pictures are copied, and so are files of settings, which a link
+downloads. A link to another file or folder leads to its page of source. A link that is not a path of the
+project stays as it is.
 """
 
 import re
@@ -26,6 +28,10 @@ ID = re.compile(rf"(?<!\[)`({'|'.join(map(re.escape, OURS.ids))})`")
 """An exercise's id in backticks that is not the text of a link."""
 DOWNLOADS = (".toml", ".csv", ".zip")
 """Endings of files in `docs` that readers use rather than read."""
+NOTEBOOK = re.compile(r"(?<!\[)`(\d\d_\w+\.ipynb)`")
+"""The file name of a notebook in backticks that is not the text of a link."""
+PAPER = re.compile(r"(?<![\[`/])arXiv:(\d{4}\.\d{5})(?![^\[\]]*\]\()")
+"""The number of a paper that is not in the text of a link."""
 COURSE = "course/index.html"
 """Page of the site in which the exercises are solved."""
 
@@ -76,6 +82,8 @@ class Links:
 
     def _in_prose(self, text: str, path: str, page: str) -> str:
         text = LINK.sub(lambda match: self._link(match, path, page), text)
+        text = PAPER.sub(r"[\g<0>](https://arxiv.org/abs/\1)", text)
+        text = NOTEBOOK.sub(lambda match: self._notebook(match, page), text)
         return ID.sub(lambda match: f"[{match[0]}]({in_markdown(page, to_exercise(match[1]))})", text)
 
     def _link(self, match: re.Match[str], path: str, page: str) -> str:
@@ -87,6 +95,10 @@ class Links:
             return match[0]
         place = file.resolve().relative_to(ROOT.resolve()).as_posix()
         return f"{mark}[{text}]({self._place(place, anchor, page)})"
+
+    def _notebook(self, match: re.Match[str], page: str) -> str:
+        place = f"notebooks/{match[1]}"
+        return f"[{match[0]}]({self._place(place, '', page)})" if place in PAGES else match[0]
 
     def _place(self, place: str, anchor: str, page: str) -> str:
         if place == EXPERIMENTS and anchor:

@@ -67,6 +67,12 @@ KINDS = {
 """Pattern of an address -> kind of the page or section. The first that fits counts."""
 NAMING = re.compile(r"glossary\.html|trainers/\w+\.html#keys")
 """Places whose tables have in their first column the names that the place explains."""
+OTHER_NAMES = {
+    "advantages/mixed_groups": ["advantage zero", "advantages are 0"],
+    "aggregation/sequence_mean": ["length normalization"],
+    "ratios/clipped": ["clip higher"],
+}
+"""Exercise -> other names. A page lists them in a comment, for which a statement has no place."""
 UNREAD = ("See also", "Go on")
 """Titles of sections that contain only links."""
 
@@ -257,7 +263,8 @@ def entries_of(site: Path) -> list[Entry]:
             reader = Reader(address)
             reader.feed(file.read_text(encoding="utf-8"))
             page = reader.entries[0]
-            page.aliases.append(file.stem if file.stem != "index" else file.parent.name)
+            name = file.stem if file.stem != "index" else file.parent.name
+            page.aliases += [name, name.replace("_", " ")]
             if file.parent.name == "recipe" and file.stem in RECIPES:
                 page.aliases += PAPER.findall(RECIPES[file.stem].source)
             for entry in reader.entries:
@@ -274,7 +281,7 @@ def _exercise(name: str) -> Entry:
         to_exercise(name),
         problem.title,
         CHAPTERS[name.partition("/")[0]],
-        [name, Path(name).name, f"{problem.title} in NumPy"],
+        [name, Path(name).name, f"{problem.title} in NumPy", *OTHER_NAMES.get(name, ())],
         text=[unescape(statement)],
     )
 
@@ -307,7 +314,8 @@ def counted(entry: Entry) -> dict[str, float]:
         for word in stems(" ".join(texts)):
             if weight > 1.0 or not NUMBER.fullmatch(word) or PAPER.fullmatch(word):
                 weighted[word] += weight
-    for word in set(stems(" ".join(entry.aliases))):
+    kind = [*KINDS.values()][entry.kind()].name
+    for word in set(stems(" ".join([kind, *entry.aliases]))):
         weighted[word] += ALIAS
     return weighted
 

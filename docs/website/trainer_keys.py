@@ -132,7 +132,7 @@ def in_trainers(conversions: Everywhere) -> str:
         folded.append(f"::::{{dropdown}} Keys for {names}\n{blocks}\n::::")
     if different := {name: each for name, each in others.items() if each.differences}:
         count = _count(len(different), others=bool(shown or exact))
-        folded.append(f"::::{{dropdown}} {count} that cannot express it\n{_table(different)}\n::::")
+        folded.append(f"::::{{dropdown}} {count}: what differs\n{_table(different)}\n::::")
     return "\n\n".join([shown or NOWHERE, *folded])
 
 
@@ -175,10 +175,14 @@ def _table(conversions: Everywhere) -> str:
 
 
 def _cell(each: Nearest) -> str:
-    return "<br>".join(
-        f"{actual or 'nothing'} instead of {requested or f'no {part}'}"
-        for part, requested, actual in each.differences
-    ).replace("|", r"\|")
+    return "<br>".join(map(_difference, each.differences)).replace("|", r"\|")
+
+
+def _difference(difference: Difference) -> str:
+    part, requested, actual = difference
+    if requested and actual:
+        return f"{actual} instead of {requested}"
+    return f"extra: {actual}" if actual else f"missing: {requested or part}"
 
 
 def main() -> None:

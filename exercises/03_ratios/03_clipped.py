@@ -68,7 +68,7 @@ Next: `clipped_slope` shows where the gradient stops.
 
 ## See also
 
-* Source: Schulman et al. 2017, eq. 7 (arXiv:1707.06347); Yu et al. 2025, DAPO, eq. 10
+* Source: Schulman et al. 2017, eq. 7 (arXiv:1707.06347); Yu et al. 2025, DAPO, eq. 8 and 10
   (arXiv:2503.14476).
 * `grpo_ref.surrogates.clipped` computes the same in this package. Look at it when you are done.
 * Step 4 of the derivation, clip, explains the formula.

@@ -21,9 +21,9 @@ Return the loss:
     ρ = exp(log πθ - log πold)
 
 r are the rewards of one group. mean and std run over all its G completions, also over completions
-without tokens. std divides by G, not by G - 1. All tokens of completion i have the advantage A =
-Aᵢ. ρ is the ratio of a token: πθ is the policy, and πold sampled the token. clip(ρ, a, b) is a
-where ρ < a, b where ρ > b, and ρ in between.
+without tokens. std divides by G. TRL and verl divide by G - 1; the paper leaves it open. All tokens
+of completion i have the advantage A = Aᵢ. ρ is the ratio of a token: πθ is the policy, and πold
+sampled the token. clip(ρ, a, b) is a where ρ < a, b where ρ > b, and ρ in between.
 
 The sum and the number of tokens run over all tokens of the groups whose rewards are not all equal.
 Two rewards that differ, however little, make a group count.

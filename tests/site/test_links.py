@@ -43,6 +43,28 @@ def test_the_text_of_a_link_and_a_block_of_code_stay_as_they_are(target):
     assert Links().rewritten(CODE, path=CLIP, page="derivation/04_clip") == CODE
 
 
+PAPER = "[arXiv:1707.06347](https://arxiv.org/abs/1707.06347)"
+
+
+@pytest.mark.parametrize(
+    ("text", "rewritten"),
+    [
+        ("- PPO (arXiv:1707.06347).", f"- PPO ({PAPER})."),
+        (PAPER, PAPER),
+        ("[PPO, arXiv:1707.06347, sec. 3](https://a.b)", "[PPO, arXiv:1707.06347, sec. 3](https://a.b)"),
+        ("`arXiv:1707.06347`", "`arXiv:1707.06347`"),
+        (
+            "`01_the_objective.ipynb` shows it",
+            "[`01_the_objective.ipynb`](project:../notebooks/01_the_objective.ipynb) shows it",
+        ),
+        ("`77_none.ipynb`", "`77_none.ipynb`"),
+    ],
+)
+def test_the_number_of_a_paper_and_the_file_name_of_a_notebook_become_links(text, rewritten):
+    page = "chapters/03_ratios"
+    assert Links().rewritten(text, path="exercises/03_ratios/README.md", page=page) == rewritten
+
+
 @pytest.mark.parametrize("exercise", OURS.ids)
 def test_no_exercise_leads_to_a_page_of_source(exercise, target):
     path = next(path for path, name in links.EXERCISES.items() if name == exercise)

@@ -12,8 +12,9 @@ search_index = pytest.importorskip("website.search_index")
 
 HERE = Path(__file__).parent
 QUERIES = tomllib.loads((HERE / "queries.toml").read_text(encoding="utf-8"))
-FIRST = 3
-"""An answer has to be among so many results."""
+EVERY = QUERIES.pop("all")
+FIRST, FIRST_OF_ALL = 3, 5
+"""One answer has to be among so many results; all of them have to be among so many."""
 
 
 def run(folder, **asked):
@@ -29,7 +30,7 @@ def run(folder, **asked):
 @pytest.fixture(scope="module")
 def answers(site):
     """Search the built site for all queries."""
-    return run(site.folder, queries=list(QUERIES))["answers"]
+    return run(site.folder, queries=[*QUERIES, *EVERY])["answers"]
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -38,6 +39,12 @@ def test_an_answer_is_among_the_first(answers, query):
     assert {each for address in first for each in (address, address.partition("#")[0])} & {*QUERIES[query]}, (
         first
     )
+
+
+@pytest.mark.parametrize("query", EVERY)
+def test_all_answers_are_among_the_first(answers, query):
+    first = [result["address"] for result in answers[query][:FIRST_OF_ALL]]
+    assert {*EVERY[query]} <= {each for address in first for each in (address, address.partition("#")[0])}
 
 
 def test_every_result_leads_to_a_place_of_the_site(site, answers):

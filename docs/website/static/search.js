@@ -16,6 +16,8 @@ const siteSearch = globalThis.siteSearch = { index: null };
   const BELOW = 0.3, ABOVE = 0.4;  // of the impact of a section in the score of its page, and the reverse
   const TITLE = 0.5, EXACT = 1.5;  // bonus, times the sum of the words' impacts
   const SAME_PAGE = 2;  // results of one page
+  const NAMED = 1.6;  // factor of a kind that the query names, as in "GRPO exercise"
+  const REPEATED = 0.84;  // factor for each better result of the same kind
 
   const plain = (text) => [...text.toLowerCase()].map((each) => (each in GREEK ? ` ${GREEK[each]} ` : each)).join("");
   const stemmer = () => siteSearch.stemmer ??= new EnglishStemmer();
@@ -132,7 +134,8 @@ const siteSearch = globalThis.siteSearch = { index: null };
       const inTitle = deciding(page === entry ? title : `${above} ${title}`).flatMap((word) => [...stems(word)]);
       const covered = inTitle.filter((word) => asked.has(word)).length / Math.max(1, inTitle.length);
       const bonus = whole * (TITLE * covered * share + EXACT * answers.has(entry));
-      return { address, title, above, kind, lead, score: (sum * share ** 1.5 + bonus) * factor };
+      const named = siteSearch.stems(kind).every((stem) => asked.has(stem)) ? NAMED : 1;
+      return { address, title, above, kind, lead, score: (sum * share ** 1.5 + bonus) * factor * named };
     });
     results.sort((a, b) => b.score - a.score || a.address.length - b.address.length);
     const ofPage = new Map();
@@ -141,6 +144,18 @@ const siteSearch = globalThis.siteSearch = { index: null };
       ofPage.set(page, (ofPage.get(page) ?? 0) + 1);
       return ofPage.get(page) <= SAME_PAGE;
     });
-    return kept.slice(0, most);
+    return mixed(kept, most);
   };
+
+  /** The first results, chosen one after the other, so that several kinds are among them. */
+  function mixed(results, most) {
+    const chosen = [], rest = results.slice(0, 4 * most), ofKind = new Map();
+    const worth = ({ kind, score }) => score * REPEATED ** (ofKind.get(kind) ?? 0);
+    while (rest.length && chosen.length < most) {
+      const best = rest.reduce((one, other) => (worth(other) > worth(one) ? other : one));
+      chosen.push(...rest.splice(rest.indexOf(best), 1));
+      ofKind.set(best.kind, (ofKind.get(best.kind) ?? 0) + 1);
+    }
+    return chosen;
+  }
 }

@@ -21,7 +21,7 @@ KINDS = {
     "near": ("Nearly equal is not equal", "Values that differ a little are different."),
     "padding": ("Padding does not matter", "What stands where the mask is 0 must not reach the result."),
     "mask": ("Any mask that the statement allows", "Only the mask says what is a token."),
-    "saturation": ("Very large and very small inputs", "A value is held only where the formula holds it."),
+    "saturation": ("Very large and very small inputs", "Only the limits of the formula limit a value."),
     "unstable": ("Exact where rounding bites", "A form that is exact on paper may overflow or cancel."),
     "type": (
         "Whole numbers, lists and truth values",
