@@ -171,7 +171,7 @@ token_grids(pushes, ragged, rows=rows)
 # * among *right* answers, each token of the short one is pushed up three times as hard: **be brief when right**;
 # * among *wrong* answers, each token of the long one is pushed down only a third as hard: **ramble when wrong**.
 #
-# The reward does not ask for this. It is the **length bias** that Dr. GRPO (Liu et al. 2025, arXiv:2503.20783) removes.
+# The task does not ask for this; the objective rewards it. It is the **length bias** that Dr. GRPO (Liu et al. 2025, arXiv:2503.20783) removes.
 # One line of mathematics explains it. The policy gradient follows $\mathbb{E}[A \sum_t \nabla \log\pi_t] = \nabla\,
 # \mathbb{E}[A]$, so with the weight $1/|o|$ it follows
 #
@@ -252,12 +252,15 @@ print(how_far(guess_length, runs["sequence mean (GRPO)"][-1]["tokens if wrong"].
 # the model thinks longer and longer about problems that it cannot solve, and you could mistake this for reasoning. With
 # the two others the lengths do not change, up to chance.
 #
+# This is one task, whose labels are right. Over many tasks, with some wrong labels, that wrong answers grow longer
+# came out opposite: [length_bias](../docs/experiments/README.md#length_bias).
+#
 # ## Which one to choose
 #
 # | | sequence mean | token mean | constant |
 # |---|---|---|---|
 # | same weight for | each completion | each token | each token |
-# | length bias | brief when right, long when wrong | hardly (the denominator depends on the sample) | none |
+# | length bias | rewards brief right and long wrong ones | hardly (the denominator depends on the sample) | none |
 # | long completions | count as much as short ones | count more | count more |
 # | sum of the weights | 1 | 1 | small in a batch of short answers |
 # | depends on how a batch is split into micro-batches | no | yes: each part has its own number of tokens | no |

@@ -5,6 +5,9 @@ from website.links import Links
 from website.see_also import with_neighbours
 from website.tree import EXPERIMENTS, ROOT, write
 
+WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---"
+"""Front matter that removes the list of headings, so that there is room for the table."""
+
 SOURCE = "grpo_ref/lab/claims"
 DETAIL, CLAUSES = "**In detail.**", "| clause |"
 """Beginnings of the blocks of a section that only some claims have."""
@@ -15,7 +18,7 @@ def write_experiments(links: Links) -> None:
     for name, text in sections().items():
         page = f"experiments/{name}"
         section = links.rewritten(page_of_claim(name, text), path=EXPERIMENTS, page=page)
-        write(f"{page}.md", with_neighbours(section, page))
+        write(f"{page}.md", f"{WIDE}\n\n{with_neighbours(section, page)}")
     text = links.rewritten(head(), path=EXPERIMENTS, page="experiments/index")
     pages = "\n".join(sections())
     write("experiments/index.md", f"{text}\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n")

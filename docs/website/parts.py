@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import RECIPES, Recipe, Slot, catalog, textbook
@@ -64,9 +65,10 @@ def _parts(name: str, value: Any) -> list[Part]:
 
 
 class Definition(NamedTuple):
-    """The definition of a recipe: the name of its parent or "", and its code with file and line."""
+    """The definition of a recipe: the name of its parent or "", its imports, its code, and file and line."""
 
     parent: str
+    imports: str
     text: str
     file: Path
     line: int
@@ -83,8 +85,31 @@ def definitions() -> dict[str, Definition]:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id.lower()
                 text = ast.get_source_segment(source, node) or ""
-                all_definitions[name] = Definition(_parent(node.value), text, file, node.lineno)
+                imports = _imports(node.value, module)
+                all_definitions[name] = Definition(_parent(node.value), imports, text, file, node.lineno)
     return {name: all_definitions[name] for name in RECIPES}
+
+
+def _imports(value: ast.expr, module: ModuleType) -> str:
+    """Return the lines that import the names of an expression in the source of a module."""
+    used = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    plain: list[str] = []
+    names: dict[str, set[str]] = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                if (alias.asname or alias.name) not in used:
+                    continue
+                if isinstance(node, ast.Import):
+                    plain.append(f"import {ast.unparse(alias)}")
+                else:
+                    names.setdefault(str(node.module), set()).add(ast.unparse(alias))
+        if isinstance(node, ast.Assign):
+            here = {target.id for target in node.targets if isinstance(target, ast.Name)} & used
+            if here:
+                names.setdefault(module.__name__, set()).update(here)
+    lines = (f"from {place} import {', '.join(sorted(each))}" for place, each in names.items())
+    return "\n".join([*plain, *lines])
 
 
 def _parent(value: ast.expr) -> str:

@@ -131,7 +131,7 @@ def _parts(name: str, page: str) -> str:
         f"## Parts\n\nIn `grpo_ref` the recipe has the name `{name}`: `{use}`. It is defined in {place}.",
         f":::{{div}} parts\n{table}\n:::",
         f"::::{{dropdown}} Definition and formulas of the parts\n"
-        f"```python\n{definition.text}\n```\n\n{formulas}\n::::",
+        f"```python\n{definition.imports}\n\n{definition.text}\n```\n\n{formulas}\n::::",
         f"::::{{dropdown}} Tests\n{_proofs(name, page)}\n::::",
     )
     return "\n\n".join(sections)

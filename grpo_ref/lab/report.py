@@ -37,8 +37,9 @@ VERDICTS = (
     " the verdict is that outcome, and *supported* if they hold. Otherwise the verdict is *mixed* and lists"
     " the outcomes. If no prediction is main, all decide. A claim that makes several assertions has a verdict"
     " for each of these clauses, and the verdict on the claim is formed from the clauses in the same way. The"
-    " clauses were written down after the results. A prediction that holds with the same difference in every"
-    " pair follows from the algebra: it is marked as exact, and decides nothing if other predictions were"
+    " clauses were written down after the results. A clause that begins with *Asked in addition* holds a main"
+    " prediction that asks for more than the claim says. A prediction that holds with the same difference in"
+    " every pair follows from the algebra: it is marked as exact, and decides nothing if other predictions were"
     " measured."
 )
 FAMILIES = (
@@ -66,8 +67,9 @@ NETWORKS = (
     "The same question, asked of a network: a table has separate logits for every state, so prompts share"
     " nothing, which may decide the answer. So some claims were tested again with a small pretrained"
     " network that answers all prompts with the same weights. The table below lists each verdict with the"
-    " differences that decide it, in the units of their section, with their intervals. The tasks of table"
-    " and network may differ."
+    " differences that decide it, in the units of their section, with their intervals. The answer is the same"
+    " if all main predictions have the same outcomes, in their order, and all clauses that both sections"
+    " state have the same verdicts. The tasks of table and network may differ."
 )
 
 
@@ -113,24 +115,26 @@ def networks_table(experiments: Mapping[str, Experiment], results: Summary) -> s
 
 
 def _agree(table: Mapping[str, Any], network: Mapping[str, Any]) -> bool:
-    """Return True if table and network agree on the predictions that both ask, or else on the verdict."""
-    asked, again = (
-        {one["says"]: one["outcome"] for one in each["findings"] if one["main"]} for each in (table, network)
+    """Return True if all main predictions, in their order, and all clauses of both have the same outcomes."""
+    asked, again = ([one["outcome"] for one in _deciding(each)] for each in (table, network))
+    said, said_again = (
+        {clause["text"]: clause["verdict"] for clause in each["clauses"]} for each in (table, network)
     )
-    common = asked.keys() & again.keys()
-    if not common:
-        return bool(table["verdict"] == network["verdict"])
-    return all(asked[says] == again[says] for says in common)
+    return asked == again and all(said[text] == said_again[text] for text in said.keys() & said_again.keys())
 
 
 def _main(result: Mapping[str, Any]) -> str:
     """Return the differences that decide the verdict, with intervals; the first difference if all decide."""
-    findings = result["findings"]
-    deciding = [finding for finding in findings if finding["main"]] or findings[:1]
     return "; ".join(
         f"{_cell(finding['measure'])} {effect(finding['mean'], finding['low'], finding['high'])}"
-        for finding in deciding
+        for finding in _deciding(result)
     )
+
+
+def _deciding(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the main predictions with their outcomes; the first prediction if none is main."""
+    findings = result["findings"]
+    return [finding for finding in findings if finding["main"]] or findings[:1]
 
 
 def in_readme(text: str, table: str) -> str:
@@ -183,7 +187,8 @@ def _reach(tables: int, agreeing: int, pairs: int) -> str:
     return (
         f" {tables} of the claims are tested with tables, in which prompts share nothing. These say how a"
         " mechanism works, and not whether it matters in a large model. Table and network agree on"
-        f" {agreeing} of the {pairs} questions that were asked of both."
+        f" {agreeing} of the {pairs} questions that were asked of both: there all main predictions"
+        " have the same outcomes, and all clauses that both state the same verdicts."
         if pairs
         else ""
     )
@@ -192,7 +197,7 @@ def _reach(tables: int, agreeing: int, pairs: int) -> str:
 def _section(experiment: Experiment, result: Mapping[str, Any]) -> str:
     """Return the section of one experiment: claim, verdict, description, table of predictions and figure."""
     rows = [
-        "| prediction | measure | difference [interval] | margin | p | d | share | outcome |",
+        "| prediction | outcome | measure | difference [interval] | margin | p | d | share |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for finding in result["findings"]:
@@ -202,8 +207,8 @@ def _section(experiment: Experiment, result: Mapping[str, Any]) -> str:
         numbers = effect(finding["mean"], finding["low"], finding["high"])
         says = f"**{_cell(finding['says'])}**" if finding["main"] else _cell(finding["says"])
         rows.append(
-            f"| {says} | {_cell(_compared(finding))} | {numbers} | {finding['margin']:g} |"
-            f" {p} | {size} | {finding['share']:.0%} | {_outcome(finding)} |"
+            f"| {says} | {_outcome(finding)} | {_cell(_compared(finding))} | {numbers} |"
+            f" {finding['margin']:g} | {p} | {size} | {finding['share']:.0%} |"
         )
     after = f" **Chosen after trial runs.** {experiment.chosen}" if experiment.chosen else ""
     name, table = experiment.name, experiment.beside

@@ -134,8 +134,9 @@ def _kept_to_the_end(says: str, left: str, expect: Literal["more", "less"], righ
 EXPERIMENT = Experiment(
     name="clip_higher",
     title="Does clip-higher prevent entropy collapse?",
-    answer="With the best learning rate for each variant, clip-higher costs no reward, but it does not"
-    " keep more entropy than symmetric clipping.",
+    answer="At the rate that learns fastest, where almost no entropy is left, clip-higher costs no reward,"
+    " but it does not keep more entropy than symmetric clipping. This rate is the largest that was tried;"
+    " a still larger one may be better.",
     group="clipping",
     claim="Symmetric clipping holds back rare tokens and makes the entropy collapse; a wider upper bound"
     " (clip-higher) keeps the entropy up.",

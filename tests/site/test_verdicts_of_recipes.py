@@ -1,0 +1,60 @@
+"""The recipes' pages call a result by the outcome that is stored for it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RESULTS = json.loads((ROOT / "docs/experiments/results.json").read_text(encoding="utf-8"))["experiments"]
+PAGES = sorted((ROOT / "docs/recipe").glob("*.md"))
+SECTION = re.compile(r"^## When to use it.*?(?=^## )", re.MULTILINE | re.DOTALL)
+CLAIM = re.compile(r"experiments/README\.md#(\w+)")
+NUMBER = r"[+−]?\d+(?:\.\d+)?"
+INTERVAL = re.compile(rf"\[({NUMBER}), ({NUMBER})\]")
+
+
+def _digits(shown):
+    return len(shown.partition(".")[2])
+
+
+def _is(shown, value):
+    """A number of the page is this value, in its units or in points, up to its last digit."""
+    number, step = float(shown.replace("−", "-")), 10.0 ** -_digits(shown)
+    return any(abs(number - scale * value) <= 0.51 * step for scale in (1.0, 100.0))
+
+
+def _outcomes(low, high, claims):
+    """The outcomes of all predictions of these claims that have this interval, or the same with other signs."""
+    return {
+        finding["outcome"]
+        for claim in claims
+        for finding in RESULTS[claim]["findings"]
+        if (_is(low, finding["low"]) and _is(high, finding["high"]))
+        or (_is(low, -finding["high"]) and _is(high, -finding["low"]))
+    }
+
+
+def _wrong(text):
+    """The rows with an interval of a prediction whose outcome the row does not name."""
+    section = SECTION.search(text)
+    body = section[0] if section else ""
+    claims = set(CLAIM.findall(body))
+    for row in re.split(r"\n(?=\|)|\n\n", body):
+        for low, high in INTERVAL.findall(row):
+            outcomes = _outcomes(low, high, claims)
+            if outcomes and not any(outcome in row.lower() for outcome in outcomes):
+                yield row, (low, high), outcomes
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_result_is_called_by_its_stored_outcome(page):
+    assert list(_wrong(page.read_text(encoding="utf-8"))) == []
+
+
+def test_another_outcome_is_noticed():
+    text = (ROOT / "docs/recipe/gspo.md").read_text(encoding="utf-8")
+    assert "**Undecided**, each at its best" in text
+    mutant = text.replace("**undecided**", "**behind**").replace("**Undecided**", "**Better**")
+    assert [interval for _, interval, _ in _wrong(mutant)] == [("−2.7", "+5.9"), ("−8.5", "−2.0")]
