@@ -39,8 +39,8 @@ VERDICTS = (
     " for each of these clauses, and the verdict on the claim is formed from the clauses in the same way. The"
     " clauses were written down after the results. A clause that begins with *Asked in addition* holds a main"
     " prediction that asks for more than the claim says. A prediction that holds with the same difference in"
-    " every pair follows from the algebra: it is marked as exact, and decides nothing if other predictions were"
-    " measured."
+    " every pair follows from the algebra: it is marked as exact, and decides nothing if other predictions"
+    " were measured."
 )
 FAMILIES = (
     "The tasks: every difference is the mean of four seeds on one task (two seeds for networks), and the"

@@ -34,11 +34,20 @@ def test_table_and_network_stand_side_by_side(found):
     assert same == "yes"
 
 
-def test_another_verdict_is_another_answer(found):
+def test_another_outcome_or_clause_is_another_answer(found):
     named, results = found
-    one = results["experiments"]["toy_network"] | {"verdict": "opposite"}
+    before = results["experiments"]["toy_network"]
+    first, *rest = before["findings"]
+    one = before | {"findings": [first | {"outcome": "opposite"}, *rest]}
     changed = results | {"experiments": results["experiments"] | {"toy_network": one}}
     assert networks_table(named, changed).endswith("| no |")
+    clauses = {
+        name: one | {"clauses": [{"text": "It is more.", "verdict": verdict}]}
+        for (name, one), verdict in zip(
+            results["experiments"].items(), ("supported", "undecided"), strict=True
+        )
+    }
+    assert networks_table(named, results | {"experiments": clauses}).endswith("| no |")
 
 
 def test_the_page_has_both_answers_and_says_of_which_question(found):

@@ -26,7 +26,7 @@ def _is(shown, value):
 
 
 def _outcomes(low, high, claims):
-    """The outcomes of all predictions of these claims that have this interval, or the same with other signs."""
+    """The outcomes of the predictions of these claims with this interval, or the same with other signs."""
     return {
         finding["outcome"]
         for claim in claims
