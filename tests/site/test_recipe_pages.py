@@ -10,12 +10,13 @@ from html import escape
 import numpy as np
 import pytest
 from website.line_plot import Line, Plot, drawn, ticks
+from website.parts import definitions
 from website.recipe_pages import FOLDER, GROUPS, split, written
 from website.recipe_pictures import KINDS, kind_of, picture, plots_of, small_picture
 from website.trainer_keys import DIALECTS, computed, in_trainers, nearest_of_all
 
 from grpo_ref.loss import policy_loss, policy_loss_from_rewards
-from grpo_ref.recipes import CATALOG, DAPO, slot
+from grpo_ref.recipes import CATALOG, DAPO, RECIPES, slot
 from grpo_ref.recipes.titles import title_of
 from grpo_ref.rewards import soft_overlong
 
@@ -285,3 +286,10 @@ def test_front_matter_keeps_colons():
 @pytest.mark.parametrize("name", ["dapo", "tis", "opd"])
 def test_default_picture_follows_from_the_parts(name):
     assert kind_of(name) == {"dapo": "surrogate", "tis": "corrections", "opd": "teacher"}[name]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_definition_runs_with_the_imports_above_it(name):
+    definition, names = definitions()[name], {}
+    exec(f"{definition.imports}\n\n{definition.text}", names)
+    assert names[name.upper()] == RECIPES[name]
