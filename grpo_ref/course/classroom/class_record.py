@@ -7,6 +7,7 @@ from typing import Any
 
 from grpo_ref.course.classroom import Graded, Marks
 from grpo_ref.course.contents import EXERCISES
+from grpo_ref.course.grading.grade import WRONG_SHARE
 from grpo_ref.course.rendering.report_json import exercise_json
 
 VERSION = 2
@@ -36,9 +37,18 @@ def record_of(graded: Graded, key: str) -> Row:
 def tests_gave(record: Row, names: tuple[str, ...]) -> dict[str, tuple[float, float]]:
     """Return, for each exercise, the points from the tests and the points possible. They are 0 if the grader
     failed.
+
+    The points are not rounded, so that a course may scale them and round the result.
     """
-    found = {each["id"]: (float(each["points"]), float(each["of"])) for each in record.get("exercises", ())}
+    found = {each["id"]: (_unrounded(each), float(each["of"])) for each in record.get("exercises", ())}
     return {name: found.get(name, (0.0, float(EXERCISES[name].points))) for name in names}
+
+
+def _unrounded(exercise: Row) -> float:
+    """Return the points of an exercise before they were rounded to hundredths."""
+    points, passed = float(exercise["points"]), [test["passed"] for test in exercise.get("tests", ())]
+    exact = exercise["of"] * WRONG_SHARE * sum(passed) / len(passed) if passed else points
+    return float(exact) if round(exact, 2) == points else points
 
 
 def with_marks(record: Row, marks: Marks, submitted: datetime | None) -> Row:

@@ -147,9 +147,9 @@ def _exercise_marks(
             share = 0.0
             why.append("not all tests pass, and this assignment is all or nothing.")
         if left < 1.0 and share:
-            why.append(f"{_counted(days)} late: {100.0 * left:g} % of {share * of:g} points.")
+            why.append(f"{_counted(days)} late: {100.0 * left:g} % of {round(share * of, 2):g} points.")
         points = round(share * of * left, 2)
-        yield name, Mark(points, of, " ".join(why), round(share * of - points, 2))
+        yield name, Mark(points, of, " ".join(why), max(0.0, round(share * of - points, 2)))
 
 
 def _decided(marks: Mapping[str, Mark], overrides: Sequence[Override]) -> dict[str, Mark]:
