@@ -29,20 +29,22 @@ def explained(trainer: str, text: str, skips: bool) -> dict[str, Any]:
     """Return the report on a configuration, or the error in it.
 
     Args:
-      trainer: name of the trainer.
+      trainer: name of the trainer. If it refuses the text and another trainer is detected, that one is taken.
       text: a configuration or a script; without any keys, the report is on the trainer's defaults.
       skips: whether to ignore keys that look like typos of important keys, as --skip-unknown does.
 
     Returns:
       "pieces", each with kind, text and name (see `explanation.Piece`), "html", a typeset formula or "", and
-        "links" (see `Link`); and "warnings", their number. Or "error", a sentence.
+        "links" (see `Link`); "warnings", their number; and "trainer", its name. Or "error", a sentence.
     """
     try:
-        launch = launches(text, trainer=trainer)[0] if text.strip() else Launch(trainer, "", {}, is_sure=True)
-        dialect, launch = dialect_of(launch)
-        description = report(dialect, launch, strict=not skips)
+        description = _report(trainer, text, skips)
     except ValueError as error:
-        return {"error": str(error)}
+        try:
+            trainer = launches(text)[0].trainer
+            description = _report(trainer, text, skips)
+        except ValueError:
+            return {"error": str(error)}
     shown = [
         {**piece._asdict(), "html": _typeset(piece), "links": links}
         for piece, links in _with_links(description, DIALECTS[trainer])
@@ -50,7 +52,13 @@ def explained(trainer: str, text: str, skips: bool) -> dict[str, Any]:
     warnings = next(
         piece["text"] for piece in shown if piece["kind"] == "heading" and "warning" in piece["text"]
     )
-    return {"pieces": shown, "warnings": warnings}
+    return {"pieces": shown, "warnings": warnings, "trainer": trainer}
+
+
+def _report(trainer: str, text: str, skips: bool) -> Report:
+    launch = launches(text, trainer=trainer)[0] if text.strip() else Launch(trainer, "", {}, is_sure=True)
+    dialect, launch = dialect_of(launch)
+    return report(dialect, launch, strict=not skips)
 
 
 def _with_links(description: Report, today: Dialect) -> Iterator[tuple[Piece, list[Link]]]:

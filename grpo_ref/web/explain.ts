@@ -23,7 +23,7 @@ interface Piece {
   links: [string, string][]; // parts of the text, each with its address from the root of the site
 }
 
-type Explained = { error: string } | { pieces: Piece[]; warnings: string };
+type Explained = { error: string } | { pieces: Piece[]; warnings: string; trainer: string };
 
 const TAGS: Partial<Record<Piece["kind"], string>> = {
   heading: "h2",
@@ -66,15 +66,18 @@ function linked(made: HTMLElement, links: Piece["links"]): HTMLElement {
 }
 
 async function explain(python: Python): Promise<void> {
-  const [trainer, config] = [place<HTMLSelectElement>("trainer").value, place<HTMLTextAreaElement>("config").value];
-  const report = await python.call<Explained>("explained", trainer, config, place<HTMLInputElement>("skip").checked);
+  const [trainer, config] = [place<HTMLSelectElement>("trainer"), place<HTMLTextAreaElement>("config").value];
+  const chosen = trainer.value;
+  const report = await python.call<Explained>("explained", chosen, config, place<HTMLInputElement>("skip").checked);
   if ("error" in report) {
     place("report").replaceChildren(element("p", report.error, "mistake"));
     tell("This configuration cannot be explained; see the message below.");
     return;
   }
   place("report").replaceChildren(...report.pieces.map(shown));
-  tell(`Explained, with ${report.warnings}.`);
+  trainer.value = report.trainer;
+  const other = report.trainer === chosen ? "" : ` as a configuration of ${trainer.selectedOptions[0].text}`;
+  tell(`Explained${other}, with ${report.warnings}.`);
 }
 
 async function begin(python: Python): Promise<void> {

@@ -60,6 +60,17 @@ def test_mistakes_are_told(text, sentence):
     assert explained("trl", text, False)["error"].startswith(sentence)
 
 
+def test_a_script_of_another_trainer_is_explained_for_that_trainer():
+    script = "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=rloo"
+    report = explained("trl", script, False)
+    assert (report["trainer"], report["pieces"][0]["text"]) == ("verl", f"{trainers()['verl']} computes")
+    assert report == explained("verl", script, False)
+    # a typo in a script of the chosen trainer stays an error
+    assert explained("verl", f"{script} algorithm.adv_estimatr=rloo", False)["error"].startswith(
+        "verl has no"
+    )
+
+
 def test_a_slip_passes_on_request():
     report = explained("trl", "epsilonn=0.1 beta=0.04", True)
     told = [each["text"] for each in report["pieces"] if each["kind"] == "note"]

@@ -60,6 +60,15 @@ def test_explain_knows_every_trainer_and_tells_mistakes(visit):
     assert told in " ".join(page.locator("#report p.note").all_inner_texts())
 
 
+def test_explain_takes_the_trainer_that_a_script_starts(visit):
+    page = visit("explain.html")
+    page.select_option("#trainer", "trl")
+    page.fill("#config", "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=rloo")
+    page.click("#run")
+    assert said(page, "Explained").startswith("Explained as a configuration of verl ")
+    assert page.input_value("#trainer") == "verl"
+
+
 def rows(page):
     """Value and slope of every recipe by its title, as the table shows them."""
     shown = {}
