@@ -58,7 +58,7 @@ html_sidebars = {"index": [], "security": [], "changelog": []}
 html_theme_options = {
     "navbar_align": "left",
     "navbar_center": [*["course"] * has_course(), "navbar-nav"],
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 7,
     "navbar_persistent": ["search-button"],  # the theme's wide field would wrap the header at 1200 px
     "footer_start": [],
     "footer_end": [],
