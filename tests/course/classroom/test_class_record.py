@@ -29,7 +29,7 @@ def test_points_are_those_before_rounding(points, passed, total, expected):
 
 
 def test_scaled_points_are_rounded_last():
-    """4 points: 1/3 of 4 is 1.33, where 4 · 0.33 would be 1.32. Rounding down is no loss to being late."""
+    """A third of 4 points is 1.33; 4 · 0.33 would be 1.32. The rounding takes no points for lateness."""
     course = without_file([NAME])
     course = course.__class__(**{**vars(course), "points": {NAME: 4.0}})
     (mark,) = marks_of(gave(record(0.33, 12, 18), (NAME,)), course).exercises.values()
