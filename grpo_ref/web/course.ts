@@ -34,6 +34,8 @@ interface Chapter {
 }
 
 const SEEDS = 2 ** 32;
+const AROUND = 40; // height kept visible around an item of the list, which can grow by a line, in pixels
+const RESULTS = 150; // height of the results that a reader sees without scrolling, in pixels
 
 function codeOf(file: string, head: string): string {
   return file.startsWith(head) ? file.slice(head.length).trimStart() : file;
@@ -107,7 +109,7 @@ class Page {
   }
 
   async start(): Promise<void> {
-    this.engine = await Engine.open((text) => this.tell(text));
+    this.engine = await Engine.open((text) => this.tellLoading(text));
     this.tell("Ready.");
     this.allow(true);
     await this.gradeOpened();
@@ -116,6 +118,12 @@ class Page {
 
   tell(text: string): void {
     place("status").textContent = text;
+  }
+
+  /** Show what is loaded: below the editor, and above it, where the reader of a long exercise sees it. */
+  tellLoading(text: string): void {
+    this.tell(text);
+    place("loading").textContent = text;
   }
 
   private list(chapter: Chapter): void {
@@ -173,6 +181,7 @@ class Page {
       if (id === exercise.id) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
+    scrollInside(place("exercises"), this.links.get(exercise.id));
     const { title, about, lang } = this.shown(exercise);
     document.title = `${title} - grpo_ref`;
     place("title").textContent = title;
@@ -236,7 +245,9 @@ class Page {
     await this.busy("Running ...", async (engine, text) => {
       const shown = await engine.run(nameOf(exercise.file), text);
       this.tell(shown.error ? "The program ended with an error." : "The program has run.");
-      if (exercise === this.exercise) place("results").replaceChildren(...output(shown, (line) => this.editor.goTo(line)));
+      if (exercise !== this.exercise) return;
+      place("results").replaceChildren(...output(shown, (line) => this.editor.goTo(line)));
+      bringIntoView(place("status"));
     });
   }
 
@@ -257,6 +268,7 @@ class Page {
 
   /** Enable the buttons that start something, or else the one that stops it. */
   private allow(begin: boolean): void {
+    place("loading").textContent = "";
     place<HTMLInputElement>("import").disabled = !begin;
     place<HTMLButtonElement>("run").disabled = place<HTMLButtonElement>("program").disabled = !begin;
     place<HTMLButtonElement>("stop").disabled = begin;
@@ -274,6 +286,7 @@ class Page {
     this.tell(report.status === "not started" ? "Not started: write your answer first." : `${verdict}: ${counts}.`);
     place("results").replaceChildren(...results(report, (line) => this.editor.goTo(line)));
     this.tellNext();
+    bringIntoView(place("status"));
   }
 
   /** After an exercise is solved, link to the next exercise that is not. */
@@ -392,6 +405,23 @@ class Page {
   }
 }
 
+/** Scroll a list, and nothing around it, as little as needed to show one of its items. */
+function scrollInside(list: HTMLElement, item: HTMLElement | undefined): void {
+  if (item === undefined) return;
+  const [outer, inner] = [list.getBoundingClientRect(), item.getBoundingClientRect()];
+  const [above, below] = [inner.top - outer.top - AROUND, inner.bottom - outer.bottom + AROUND];
+  if (above < 0) list.scrollTop += above;
+  else if (below > 0) list.scrollTop += below;
+}
+
+/** Scroll until the verdict and the beginning of the results below it are visible, unless they are already. */
+function bringIntoView(verdict: HTMLElement): void {
+  const { top, bottom } = verdict.getBoundingClientRect();
+  if (top >= 0 && bottom + RESULTS <= innerHeight) return;
+  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  verdict.scrollIntoView({ block: "start", behavior: isCalm ? "auto" : "smooth" });
+}
+
 function counted(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
@@ -433,7 +463,7 @@ async function begin(): Promise<void> {
     page.tell("No code can run here. This browser, or the server's headers, do not allow it; try another browser.");
     return;
   }
-  await page.start().catch((error: unknown) => page.tell(`The judge could not be loaded: ${String(error)}`));
+  await page.start().catch((error: unknown) => page.tellLoading(`The judge could not be loaded: ${String(error)}`));
 }
 
 void begin();

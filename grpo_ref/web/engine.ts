@@ -2,6 +2,7 @@
 import { Programs } from "./programs";
 import type { Shown } from "./program";
 import { load, loadRest, Python, type Loaded } from "./python";
+import type { Late } from "./rest";
 import type { Begin as BeginStudent } from "./student";
 
 export interface Test {
@@ -91,6 +92,7 @@ export class Engine {
     this.student = undefined;
     if (student === null) return;
     this.student = new Worker("student.js");
+    this.student.onmessage = ({ data }: MessageEvent<Late>) => this.tell(data.late);
     const { module, library, rest } = this.loaded;
     const begin: BeginStudent = { module, files: library, memory: student, output, rest };
     this.student.postMessage(begin);

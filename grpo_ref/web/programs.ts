@@ -2,6 +2,7 @@
 import type { Begin, Shown } from "./program";
 import { Progress } from "./progress";
 import { loadRest, type Loaded } from "./python";
+import type { Late } from "./rest";
 
 const DRAWS = /\b(matplotlib|pylab)\b/;
 const MOST_SECONDS = 120;
@@ -25,7 +26,7 @@ export class Programs {
     try {
       return await new Promise<Shown>((done, failed) => {
         this.end = (why) => failed(new Error(why));
-        worker.onmessage = ({ data }) => done(data as Shown);
+        worker.onmessage = ({ data }: MessageEvent<Late | Shown>) => ("late" in data ? this.tell(data.late) : done(data));
         worker.onerror = (event) => failed(new Error(event.message));
         worker.postMessage({ module, files: library, plots, rest, path, text } satisfies Begin);
       });

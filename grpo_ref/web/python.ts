@@ -1,7 +1,7 @@
 /** Python for a page: its files, and a worker in which functions of `grpo_ref` are called. */
 import { PLACE, type Files } from "./interpreter";
 import { Progress } from "./progress";
-import { MORE, PROGRAM, type Rest } from "./rest";
+import { MORE, PROGRAM, type Late, type Rest } from "./rest";
 
 /** The program of the interpreter, its library, the library with `grpo_ref` beside it, and the rest if it is loaded. */
 export interface Loaded {
@@ -9,6 +9,7 @@ export interface Loaded {
   library: Files;
   package: Files;
   rest?: Rest;
+  tell: (text: string) => void; // shows what is loaded
 }
 
 interface Said {
@@ -39,7 +40,7 @@ export async function load(tell: (text: string) => void): Promise<Loaded> {
   for (const [path, text] of Object.entries(texts as Record<string, string>)) {
     withOurs.set(`package/${path}`, new TextEncoder().encode(text));
   }
-  return { module, library, package: withOurs };
+  return { module, library, package: withOurs, tell };
 }
 
 /** Load what a text needs beyond that, if it needs SciPy or draws. A worker loads by itself what is not foreseen. */
@@ -91,6 +92,7 @@ export class Python {
       this.worker.onmessage = ({ data }) => {
         if ("ready" in data) data.ready.error ? failed(new Error(data.ready.error)) : ready();
         else if ("said" in data) this.answered(data);
+        else if ("late" in data) this.loaded.tell((data as Late).late);
         else this.heard(data as never);
       };
       this.worker.postMessage({ module: this.loaded.module, files: this.loaded.package, begin: BEGIN + this.code });

@@ -13,8 +13,14 @@ export interface Rest {
 export const MORE = "more.zip";
 export const PROGRAM = "rest.wasm.gz";
 
+/** Message of a worker to its page before it loads a part of Python and waits. */
+export interface Late {
+  late: string;
+}
+
 /** Load a file while the worker waits. */
 export function fetchedNow(name: string): Uint8Array {
+  postMessage({ late: "Loading SciPy and more of Python, once ..." } satisfies Late);
   const asked = new XMLHttpRequest();
   asked.open("GET", name, false);
   asked.responseType = "arraybuffer";

@@ -12,6 +12,7 @@ interface Family {
   recipes: Record<string, string>; // by name, their titles
   kernel: string;
   settings: Record<string, number>;
+  notes: string[]; // what a reader of value and slope has to know
 }
 
 const RATIO = "Ratio \u03c1 = \u03c0\u03b8 / \u03c0old";
@@ -76,11 +77,23 @@ class Page {
     const words = titles.map((title, at) => `${title}: ${inWords(points[chosen[at]])}`);
     const where = element("span", `At \u03c1 = ${round(ratio)} and A = ${round(advantage)}:`);
     place("reading").replaceChildren(where, ...legend(words));
+    place("notes").replaceChildren(...this.notes(chosen));
     for (const [what, chart] of Object.entries(this.charts) as ["value" | "slope", Chart][]) {
       const lines = chosen.map((family) => this.line(family, what));
       chart.draw(lines, words.join("; "), { at: ratio, values: chosen.map((family) => points[family]?.[what]) });
     }
     place("rows").replaceChildren(...this.families.map((family, at) => row(family, points[at], chosen.includes(at))));
+  }
+
+  /** Return the notes on the chosen recipes, each note once. */
+  private notes(chosen: number[]): HTMLElement[] {
+    const titles = new Map<string, string[]>();
+    for (const [at, { title }] of [this.recipe, this.beside].entries()) {
+      for (const note of this.families[chosen[at]].notes) {
+        titles.set(note, [...new Set([...(titles.get(note) ?? []), title])]);
+      }
+    }
+    return [...titles].map(([note, each]) => element("p", `${each.join(", ")}: ${note}`, "note"));
   }
 
   private line(family: number, what: "value" | "slope"): Line {
@@ -102,12 +115,12 @@ function chartOf(label: string): Chart {
 }
 
 function inWords(point: Point | null): string {
-  if (point === null) return "depends on the other tokens of the batch";
-  const pushed = point.slope > 0 ? "made more likely" : point.slope < 0 ? "made less likely" : "no longer changed";
+  if (point === null) return "no value of a single token";
+  const pushed = point.slope > 0 ? "pushed up" : point.slope < 0 ? "pushed down" : "no push";
   return `value ${round(point.value)}, slope ${round(point.slope)}: ${pushed}`;
 }
 
-function row({ surrogate, recipes }: Family, point: Point | null, isChosen: boolean): HTMLElement {
+function row({ surrogate, recipes, notes }: Family, point: Point | null, isChosen: boolean): HTMLElement {
   const made = document.createElement("tr");
   const name = element("th", "");
   const named = Object.entries(recipes).flatMap(([recipe, title]) => [
@@ -116,15 +129,30 @@ function row({ surrogate, recipes }: Family, point: Point | null, isChosen: bool
   ]);
   name.append(...named.slice(1));
   name.setAttribute("scope", "row");
-  name.append(element("code", surrogate));
+  name.append(element("code", surrogate), ...notes.map((note) => element("span", note, "about")));
   if (isChosen) made.className = "chosen";
   const numbers = [point?.value, point?.slope].map((value) => (value === undefined ? "\u2013" : round(value)));
   made.append(name, ...numbers.map((text) => element("td", text, "number")));
   return made;
 }
 
+/** Return links to the exercise on the clip, and to pages of the site if this page is a part of it. */
+function further(): HTMLElement[] {
+  const exercise = anchor("Exercise: the clipped surrogate", "index.html#ratios/clipped");
+  const pages = [
+    anchor("Derivation, step 4: the clip", `${site()}derivation/04_clip.html`),
+    anchor("Chapter 3: ratios and surrogates", `${site()}chapters/03_ratios.html`),
+  ];
+  return [...(site() ? pages : []), exercise].map((link) => {
+    const item = element("li", "");
+    item.append(link);
+    return item;
+  });
+}
+
 async function begin(): Promise<void> {
   const status = place("status");
+  place("further").replaceChildren(...further());
   try {
     const response = await fetch("surrogates.json");
     if (!response.ok) throw new Error(`surrogates.json: ${response.status}`);

@@ -73,7 +73,9 @@ def rows(page):
     """Value and slope of every recipe by its title, as the table shows them."""
     shown = {}
     for row in page.locator("#rows tr").all():
-        names = row.locator("th").evaluate("head => head.textContent.replace(head.lastChild.textContent, '')")
+        names = row.locator("th").evaluate(
+            "head => head.textContent.split(head.querySelector('code').textContent)[0]"
+        )
         numbers = [text.replace("\u2212", "-") for text in row.locator("td").all_inner_texts()]
         shown |= dict.fromkeys(names.split(" \u00b7 "), numbers)
     return shown
@@ -114,7 +116,13 @@ def test_the_surrogates_are_those_of_the_kernels(visit):
     page.mouse.move(across, box["y"] + 60)
     page.mouse.up()
     agree(page, 1.5, 2)
-    assert "GSPO: value 2.0008, slope 0: no longer changed" in page.inner_text("#reading")
+    assert "GSPO: value 2.0008, slope 0: no push" in page.inner_text("#reading")
+    assert "GSPO: The ratio is that of the whole sequence." in page.inner_text("#notes")
+    assert page.locator("#further a").evaluate_all("all => all.map(each => each.getAttribute('href'))") == [
+        "../derivation/04_clip.html",
+        "../chapters/03_ratios.html",
+        "index.html#ratios/clipped",
+    ]
 
 
 def reward(page, run):

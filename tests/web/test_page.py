@@ -247,6 +247,29 @@ def test_failed_tests_come_first_and_an_untouched_starter_is_not_begun(page):
     assert page.locator(f"nav a[href='#{name}'] .reached").inner_text() == "1"
 
 
+INSIDE = """
+(inner) => {
+  const [list, link] = [document.querySelector("nav.exercises"), document.querySelector(inner)];
+  const [outer, each] = [list.getBoundingClientRect(), link.getBoundingClientRect()];
+  return each.top >= outer.top - 1 && each.bottom <= outer.bottom + 1;
+}
+"""
+"""Function that returns true if a link is visible in the list of exercises."""
+
+
+def test_on_a_phone_the_verdict_and_the_current_exercise_come_into_view(page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.emulate_media(reduced_motion="reduce")
+    answer(page, "training/update", "def update(*values):\n    return 0.0\n")
+    assert page.evaluate(INSIDE, "nav a[aria-current]")
+    box = page.locator("#status").bounding_box()
+    assert 0 <= box["y"] <= 800 - box["height"]
+    assert page.locator("#results details").first.bounding_box()["y"] < 800
+    page.evaluate("location.hash = 'probabilities/entropy'")
+    page.wait_for_function("document.title.startsWith('E')")
+    assert page.evaluate(INSIDE, "nav a[aria-current]")
+
+
 def test_a_reset_keeps_a_copy_that_can_be_restored(page, exercises):
     answer(page, "kl/k3", exercises["kl/k3"]["answer"])
     assert page.is_hidden("#restore")

@@ -11,7 +11,7 @@ from in_page import ROOT
 from grpo_ref import RECIPES
 from grpo_ref.plots.one_token import surrogate_at
 from grpo_ref.recipes import CATALOG
-from grpo_ref.web.surrogates import families
+from grpo_ref.web.surrogates import families, notes_on
 
 ESBUILD = ROOT / "build" / "page" / "node_modules" / ".bin" / "esbuild"
 RATIOS = np.array(
@@ -86,11 +86,30 @@ def test_every_recipe_is_in_one_family_except_the_textbook_forms():
     assert not [name for name in names if name.startswith("book_")]
     for family in families():
         assert {str(RECIPES[name].surrogate) for name in family["recipes"]} == {family["surrogate"]}
+        assert all(notes_on(CATALOG[name]) == family["notes"] for name in family["recipes"])
 
 
 def test_a_family_has_the_settings_of_its_surrogate_and_the_defaults():
     assert family_of("cispo")["settings"] == {"min_ratio": 0.0, "max_ratio": 5.0}
     assert family_of("dapo")["settings"] == {"clip_low": 0.2, "clip_high": 0.28}
+
+
+def test_a_note_says_where_the_slope_is_not_that_of_the_value():
+    """The notes agree with finite differences of the kernel's value, and with what has no value."""
+    for family in families():
+        part, notes = CATALOG[next(iter(family["recipes"]))].surrogate, " ".join(family["notes"])
+        assert (family["kernel"] in OF_A_BATCH) == ("has no value or slope" in notes)
+        if family["kernel"] in OF_A_BATCH:
+            continue
+        ratios = np.array([0.7, 1.0001, 1.6, 2.3])
+        step = 1e-6
+        above, below = (surrogate_at(part, ratios * np.exp(by), 1.0).value for by in (step, -step))
+        slope = surrogate_at(part, ratios, 1.0).slope
+        is_slope_of_value = np.allclose((above - below) / (2 * step), slope, rtol=1e-4, atol=1e-6)
+        is_noted = "not the slope of the drawn value" in notes
+        constant_weight = family["kernel"] in ("cispo", "vespo", "dppo_tv", "rollout_is")
+        assert is_noted or is_slope_of_value, family["surrogate"]
+        assert not (constant_weight and is_slope_of_value), family["surrogate"]
 
 
 def test_recipes_have_their_proper_names():
