@@ -23,6 +23,7 @@ from typing import Any
 import jupytext
 import nbformat
 from nbclient import NotebookClient
+from nbclient.exceptions import CellTimeoutError
 from PIL import Image
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
@@ -36,7 +37,7 @@ SCALE = 2
 """Pixels of a figure for each pixel of its size, so that it is sharp on dense screens."""
 ARGUMENTS = ["--log-level=40", "--InlineBackend.figure_formats=retina"]
 """The kernel warns of others on this machine, which is nothing to a reader; figures have twice the pixels."""
-SECONDS = 900
+SECONDS = 240
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """The matrices are small; where a core is busy, two threads waiting for one another are far slower."""
 
@@ -59,11 +60,11 @@ def run(notebook: Any) -> Any:
     """The notebook with its outputs, run in an empty folder."""
     metadata = dict(notebook.metadata)
     of_cells = [dict(cell.metadata) for cell in notebook.cells]
-    with TemporaryDirectory() as folder:
-        place = {"metadata": {"path": folder}}
-        client = NotebookClient(notebook, timeout=SECONDS, resources=place, extra_arguments=ARGUMENTS)
-        client.coalesce_streams = True  # else what a cell prints comes in as many parts as it happens to
-        client.execute(env=os.environ | ONE_THREAD)
+    try:
+        execute(notebook)
+    except CellTimeoutError:
+        # On a busy machine a message between kernel and client is sometimes lost, and both wait for ever.
+        execute(notebook)
     notebook.metadata = metadata
     for cell, of_cell in zip(notebook.cells, of_cells, strict=True):
         cell.metadata = of_cell
@@ -72,6 +73,15 @@ def run(notebook: Any) -> Any:
                 output.data = {kind: data for kind, data in output.data.items() if kind in KEPT}
                 output.metadata = {"image/png": shown(cell, output)} if "image/png" in output.data else {}
     return notebook
+
+
+def execute(notebook: Any) -> None:
+    """Run all cells in a new kernel and an empty folder."""
+    with TemporaryDirectory() as folder:
+        place = {"metadata": {"path": folder}}
+        client = NotebookClient(notebook, timeout=SECONDS, resources=place, extra_arguments=ARGUMENTS)
+        client.coalesce_streams = True  # else what a cell prints comes in as many parts as it happens to
+        client.execute(env=os.environ | ONE_THREAD)
 
 
 def shown(cell: Any, output: Any) -> dict[str, Any]:

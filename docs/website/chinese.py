@@ -12,8 +12,6 @@ from os.path import relpath
 from pathlib import Path
 from posixpath import dirname, join, normpath
 
-from babel.messages.pofile import read_po, write_po
-
 from grpo_ref.course.contents import OURS
 from grpo_ref.course.layout import page_of
 from grpo_ref.course.pages import page as chapter_page
@@ -180,6 +178,8 @@ def update_catalogs() -> None:
 
     A changed paragraph keeps its translation, marked as fuzzy. Sphinx ignores it as long as it has that mark.
     """
+    from babel.messages.pofile import read_po, write_po  # comes with Sphinx, which tests do not need
+
     templates = write_templates()
     for page in CHINESE:
         path = CATALOGS / f"{page}.po"
