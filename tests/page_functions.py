@@ -147,7 +147,6 @@ class Recorder:
         self.called = np.zeros(count, bool)
         self.modules: set[str] = set()
         self.before: set[str] = set()
-        self.scipy: set[str] = set()
         for path, text in build.package_files():
             (folder / "package" / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / "package" / path).write_text(text)
@@ -191,13 +190,6 @@ class Recorder:
         for text in ("print(1)", "1/0", EVERYDAY.read_text()):
             session.run(f"run('a.py', {text!r})")
         session.run("print(figures())")
-        self.close(session)
-
-    def of_scipy(self):
-        """Note the modules of SciPy with which the judge of a page compares right answers (`web.judge`)."""
-        session = self.opened()
-        session.run("import scipy.special")
-        self.scipy = {name for name in loaded(session) if name.startswith("scipy/")}
         self.close(session)
 
     def compute(self, imports, calls):
@@ -257,13 +249,11 @@ class Recorder:
         """Write the functions, and the modules that are imported after the start.
 
         A package of which a page imports a module is listed whole, except NumPy, which an interpreter starts
-        with, and SciPy. Of SciPy, the modules are listed that the judge of a page imports.
+        with, and SciPy.
         """
         with zipfile.ZipFile(self.files.stdlib_zip) as archive:
-            names = {
-                name for name in archive.namelist() if not name.startswith("scipy/") or name in self.scipy
-            }
-        begun = {name.partition("/")[0] for name in self.before} | {"scipy"}
+            names = {name for name in archive.namelist() if not name.startswith("scipy/")}
+        begun = {name.partition("/")[0] for name in self.before}
         listed = self.modules & names - self.before
         whole = {name.partition("/")[0] for name in listed if "/" in name} - begun
         listed |= {name for name in names if name.partition("/")[0] in whole and "/" in name}

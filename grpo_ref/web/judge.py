@@ -21,8 +21,8 @@ from grpo_ref.course.rendering.report_json import exercise_json
 
 Channel = Callable[[bytes], bytes]
 """Sends a request to the page and returns the answer."""
-LARGE = ("import scipy.stats", "import scipy.linalg")
-"""Imports for which a page would load many megabytes before the verdict on a wrong answer."""
+LARGE = "import scipy"
+"""Import for which a page would load many megabytes before the verdict on a wrong answer."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,14 @@ def graded(channel: Channel, name: str, text: str, seed: int) -> dict[str, Any]:
 
 
 def without_large_imports(problem: Problem) -> Problem:
-    """Return a problem without the right answers that need a large part of SciPy.
+    """Return a problem without the right answers that need SciPy.
 
     After a wrong answer, the judge compares right answers in many styles, to be sure that an input is fit to
-    judge by. It still compares those that use NumPy or `scipy.special`.
+    judge by. In a page it compares only those that need nothing but NumPy.
     """
 
     def right_answers() -> dict[str, str]:
         texts = problem.right_answers().items()
-        return {name: text for name, text in texts if not any(each in text for each in LARGE)}
+        return {name: text for name, text in texts if LARGE not in text}
 
     return replace(problem, right_answers=right_answers)
