@@ -21,8 +21,8 @@ from grpo_ref.course.rendering.report_json import exercise_json
 
 Channel = Callable[[bytes], bytes]
 """Sends a request to the page and returns the answer."""
-LARGE = "import scipy"
-"""Import for which a page would load many megabytes before the verdict on a wrong answer."""
+SCIPY = "scipy"
+"""Package for which a page would load many megabytes before the verdict on a wrong answer."""
 
 
 @dataclass(frozen=True)
@@ -83,18 +83,19 @@ def graded(channel: Channel, name: str, text: str, seed: int) -> dict[str, Any]:
 
     path = Path(file_of(name).name)
     with Sandbox(path, Limits(), Backend, text.encode(errors="surrogatepass")) as sandbox:
-        return exercise_json(grade(without_large_imports(PROBLEMS[name]), sandbox, seed=seed))
+        problem = PROBLEMS[name] if SCIPY in text else without_scipy(PROBLEMS[name])
+        return exercise_json(grade(problem, sandbox, seed=seed))
 
 
-def without_large_imports(problem: Problem) -> Problem:
+def without_scipy(problem: Problem) -> Problem:
     """Return a problem without the right answers that need SciPy.
 
     After a wrong answer, the judge compares right answers in many styles, to be sure that an input is fit to
-    judge by. In a page it compares only those that need nothing but NumPy.
+    judge by. If the answer does not use SciPy, a page compares only the styles that need nothing but NumPy.
     """
 
     def right_answers() -> dict[str, str]:
         texts = problem.right_answers().items()
-        return {name: text for name, text in texts if LARGE not in text}
+        return {name: text for name, text in texts if SCIPY not in text}
 
     return replace(problem, right_answers=right_answers)

