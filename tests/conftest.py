@@ -15,7 +15,10 @@ else:
     settings.register_profile("stable", derandomize=True, deadline=None, max_examples=60)
     settings.load_profile("stable")
 
-collect_ignore = [] if importlib.util.find_spec("torch") else ["torch_transformer.py", "torch_update.py"]
+# everyday_python.py is run by a benchmark of the pages, and warns on purpose
+collect_ignore = ["everyday_python.py"]
+if not importlib.util.find_spec("torch"):
+    collect_ignore += ["torch_transformer.py", "torch_update.py"]
 
 
 def pytest_addoption(parser):

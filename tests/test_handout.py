@@ -113,8 +113,11 @@ def test_the_findings_are_those_of_the_page_about_experiments():
     """What the model answer to W4.4 says of 32 tasks."""
     page = (ROOT / "docs" / "experiments" / "README.md").read_text(encoding="utf-8")
     (section,) = re.findall(r"^## length_bias\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
-    found = r"^\| \**([^|*]*)\** \| [^|]* \| ([^|]*\]) \| .* \| (\d+%) \| (\w+) \|$"
-    rows = {says: rest for says, *rest in re.findall(found, section, re.MULTILINE)}
+    found = r"^\| \**([^|*]*)\** \| (\w+)[^|]* \| [^|]* \| ([^|]*\]) \| .* \| (\d+%) \|$"
+    rows = {
+        says: [numbers, share, outcome]
+        for says, outcome, numbers, share in re.findall(found, section, re.MULTILINE)
+    }
     told = {
         "Wrong answers grow longer under GRPO": ["-0.607 [-0.825, -0.39]", "3%", "opposite"],
         "Right answers grow shorter under GRPO": ["-0.66 [-0.814, -0.505]", "100%", "holds"],

@@ -46,7 +46,7 @@ def test_report_of_stored_results(tmp_path, monkeypatch):
     found = load(Path("out/results.json"))
     assert found["experiments"]["toy"]["verdict"] == "supported"
     page = Path("out/README.md").read_text(encoding="utf-8")
-    assert "| High is higher than low | level: high - low | 1 [1, 1] | 0 | " in page
+    assert "| High is higher than low | holds (exact) | level: high - low | 1 [1, 1] | 0 | " in page
     assert "1 claim: 1 *supported*" in page
     assert "**Chosen after trial runs.** Nothing was." in page
     assert "| of nothing |" in page
