@@ -37,7 +37,8 @@ SCALE = 2
 """Pixels of a figure for each pixel of its size, so that it is sharp on dense screens."""
 ARGUMENTS = ["--log-level=40", "--InlineBackend.figure_formats=retina"]
 """The kernel warns of others on this machine, which is nothing to a reader; figures have twice the pixels."""
-SECONDS = 240
+SECONDS = (60, 900)
+"""Time for a cell at the first and at the second try."""
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """The matrices are small; where a core is busy, two threads waiting for one another are far slower."""
 
@@ -61,10 +62,10 @@ def run(notebook: Any) -> Any:
     metadata = dict(notebook.metadata)
     of_cells = [dict(cell.metadata) for cell in notebook.cells]
     try:
-        execute(notebook)
+        execute(notebook, seconds=SECONDS[0])
     except CellTimeoutError:
         # On a busy machine a message between kernel and client is sometimes lost, and both wait for ever.
-        execute(notebook)
+        execute(notebook, seconds=SECONDS[1])
     notebook.metadata = metadata
     for cell, of_cell in zip(notebook.cells, of_cells, strict=True):
         cell.metadata = of_cell
@@ -75,11 +76,11 @@ def run(notebook: Any) -> Any:
     return notebook
 
 
-def execute(notebook: Any) -> None:
-    """Run all cells in a new kernel and an empty folder."""
+def execute(notebook: Any, *, seconds: int) -> None:
+    """Run all cells in a new kernel and an empty folder, each in at most so many seconds."""
     with TemporaryDirectory() as folder:
         place = {"metadata": {"path": folder}}
-        client = NotebookClient(notebook, timeout=SECONDS, resources=place, extra_arguments=ARGUMENTS)
+        client = NotebookClient(notebook, timeout=seconds, resources=place, extra_arguments=ARGUMENTS)
         client.coalesce_streams = True  # else what a cell prints comes in as many parts as it happens to
         client.execute(env=os.environ | ONE_THREAD)
 
