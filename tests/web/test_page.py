@@ -291,6 +291,7 @@ def test_a_reset_keeps_a_copy_that_can_be_restored(page, exercises):
 def test_the_course_links_to_the_site(page):
     page.evaluate("location.hash = 'kl/k3'")
     page.wait_for_function("document.title.startsWith('The k3 estimate of the KL')")
+    page.wait_for_selector("#statement a")  # the chapter is loaded after the list of exercises
     assert targets(page, "#statement a") == ["../derivation/08.html"]
     assert targets(page, "header a")[0] == "../index.html"
     assert targets(page, ".exercises h2 a") == ["../chapters/04_kl.html"]
