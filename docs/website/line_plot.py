@@ -64,7 +64,7 @@ def drawn(plot: Plot, alternative: str) -> str:
 
 
 def thumbnail(plot: Plot) -> str:
-    """Return a plot without words and numbers. It is decoration: the text beside it says what it shows."""
+    """Return a plot without text. The caption of the card says what the plot shows."""
     place = _Place(plot)
     zero = f'<path class="axis" d="M{LEFT} {place.y(0.0):.1f}H{RIGHT}"/>' if place.holds(0.0) else ""
     frame = f'<path class="axis" d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"/>'

@@ -408,7 +408,7 @@ def _chapters() -> list[Path]:
 
 
 def _script(notebook: str) -> str:
-    """Return the Markdown of a notebook, from the script beside it."""
+    """Return the Markdown of a notebook, read from the notebook's script."""
     lines = _text((ROOT / notebook).with_suffix(".py")).splitlines()
     return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines if line.startswith("#"))
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from crawl import crawl
+from in_page import CHROMIUM, MISSING, OPTIONS
 
 ROOT = Path(__file__).parents[2]
 NEEDED = ("sphinx", "pydata_sphinx_theme", "myst_nb", "sphinx_design", "latex2mathml")
@@ -34,3 +35,16 @@ def site(tmp_path_factory):
     command = [sys.executable, "-m", "website.build", "--out", str(folder)]
     done = subprocess.run(command, cwd=ROOT / "docs", capture_output=True, text=True)
     return Built(folder, done.stdout + done.stderr, done.returncode, crawl(folder))
+
+
+@pytest.fixture(scope="module")
+def page():
+    """Open a page of Chromium."""
+    if MISSING:
+        pytest.skip(f"the site in a browser needs {', '.join(MISSING)}")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
+        yield browser.new_page()
+        browser.close()

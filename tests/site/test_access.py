@@ -1,22 +1,8 @@
 """Every page of the site in a real browser: accessibility rules, and no page wider than a phone."""
 
-import pytest
-from in_page import CHROMIUM, MISSING, OPTIONS, SCHEMES, WIDTHS, faults
+from in_page import SCHEMES, WIDTHS, faults
 
 USUAL, PHONE = WIDTHS[1], WIDTHS[-1]
-
-
-@pytest.fixture(scope="module")
-def page():
-    """Open a page of Chromium."""
-    if MISSING:
-        pytest.skip(f"the site in a browser needs {', '.join(MISSING)}")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
-        yield browser.new_page()
-        browser.close()
 
 
 def kinds(site):

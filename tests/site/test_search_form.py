@@ -1,22 +1,9 @@
 """The search field in a real browser: by keyboard, on a phone, in both schemes, and without a server."""
 
 import pytest
-from in_page import CHROMIUM, MISSING, OPTIONS, SCHEMES, faults
+from in_page import SCHEMES, faults
 
 WIDTHS = (1280, 390)
-
-
-@pytest.fixture(scope="module")
-def page():
-    """Open a page of Chromium."""
-    if MISSING:
-        pytest.skip(f"the site in a browser needs {', '.join(MISSING)}")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
-        yield browser.new_page()
-        browser.close()
 
 
 def search_from(page, file, query):
@@ -48,6 +35,7 @@ def test_enter_shows_all_results_on_a_page(site, page):
 def test_a_query_without_results_says_what_can_be_searched(site, page):
     page.goto(f"{(site.folder / 'search.html').as_uri()}?q=qqqq")
     page.wait_for_selector("main .search-status:has-text('Nothing matches')")
+    assert page.locator("main .search-results li").count() == 0
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
