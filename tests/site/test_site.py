@@ -6,6 +6,7 @@ from html import escape
 import pytest
 from crawl import dead, is_elsewhere, read
 from package_map import PUBLIC, REFERENCE
+from website.key_table import key_anchor
 from website.parts import parts_of
 from website.places import anchor_of
 from website.recipe_pages import written
@@ -82,7 +83,8 @@ def test_trainer_has_a_page_with_its_keys_and_traps(site, name):
     text = (site.folder / f"trainers/{name}.html").read_text(encoding="utf-8")
     dialect = DIALECTS[name]
     keys = {*dialect.keys.defaults, *dialect.keys.inexpressible}
-    assert {key for key in keys if f">{key}<" in text} == keys - dialect.keys.behaviours
+    shown = {key for key in keys if f'id="{key_anchor(key)}"' in text and f">{dialect.path(key)}<" in text}
+    assert shown == keys - dialect.keys.behaviours
     assert [trap.name for trap in dialect.traps if escape(trap.name, quote=False) not in text] == []
 
 
