@@ -32,7 +32,6 @@ def slow_square(*, number, seeds, seed):
 TOY = Experiment(
     name="toy",
     title="Is high higher than low?",
-    answer="It is, by one unit.",
     group="toy",
     claim="More is more, whatever | else.",
     source="nobody",
@@ -44,8 +43,6 @@ TOY = Experiment(
         Prediction("Low is one below two", "level", "low", "less", 2.0, margin=0.5),
     ),
     panels=(Curves("curve", "level (units)"), Points("level", "level (units)")),
-    remark="Nothing more.",
-    chosen="Nothing was.",
     exhibit=lambda: "| a sample |\n|---|\n| of nothing |",
 )
 
@@ -63,7 +60,6 @@ RATES = Tuning("rate", (0.1, 0.3, 1.0), by="level")
 FAMILY = Experiment(
     name="family",
     title="Does the family differ?",
-    answer="It does.",
     group="toy",
     claim="More is more on every task.",
     source="nobody",

@@ -9,8 +9,8 @@ WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---"
 """Front matter that removes the list of headings, so that there is room for the table."""
 
 SOURCE = "grpo_ref/lab/claims"
-DETAIL, CLAUSES = "**In detail.**", "| clause |"
-"""Beginnings of the blocks of a section that only some claims have."""
+CLAUSES = "| clause |"
+"""Beginning of a block of a section that only some claims have."""
 
 
 def write_experiments(links: Links) -> None:
@@ -25,7 +25,7 @@ def write_experiments(links: Links) -> None:
 
 
 def page_of_claim(name: str, section: str) -> str:
-    """Return the page of a claim: the verdict with its answer, figures and table; the rest is folded.
+    """Return the page of a claim: the verdict, figures and table; the rest is folded.
 
     Args:
       name: name of the experiment.
@@ -33,7 +33,6 @@ def page_of_claim(name: str, section: str) -> str:
     """
     parts = section.strip().split("\n\n")
     clauses = parts.pop(3) if parts[3].startswith(CLAUSES) else ""
-    detail = parts.pop(3) if parts[3].startswith(DETAIL) else ""
     _, claim, verdict, method, table, predicted, panels, differences, *exhibit = parts
     run = f"Run it: `grpo-ref experiment run {name}`."
     code = f" Code: [{name}.py](../../{SOURCE}/{name}.py)." * _has_source(name)
@@ -42,7 +41,6 @@ def page_of_claim(name: str, section: str) -> str:
         claim,
         verdict,
         clauses,
-        _folded("The verdict in detail", detail.removeprefix(DETAIL).strip()),
         panels,
         differences,
         table,

@@ -86,7 +86,7 @@ def verdict_table(experiments: Mapping[str, Experiment], results: Summary, *, pa
         holds = sum(finding["outcome"] == "holds" for finding in result["findings"])
         share = f"{holds} of {len(result['findings'])}"
         claim = _cell(experiments[name].claim)
-        verdict = _cell(verdict_of(result, experiments[name].depends_on))
+        verdict = _cell(verdict_of(result))
         title = _cell(experiments[name].title)
         lines.append(f"| [{title}]({page}#{name}) | {claim} | {verdict} | {share} |")
     return "\n".join(lines)
@@ -210,7 +210,6 @@ def _section(experiment: Experiment, result: Mapping[str, Any]) -> str:
             f"| {says} | {_outcome(finding)} | {_cell(_compared(finding))} | {numbers} |"
             f" {finding['margin']:g} | {p} | {size} | {finding['share']:.0%} |"
         )
-    after = f" **Chosen after trial runs.** {experiment.chosen}" if experiment.chosen else ""
     name, table = experiment.name, experiment.beside
     beside = f" The same question is asked of a table in [{table}](#{table})." if table else ""
     tasks = f" **Tasks.** {experiment.family} The verdict is from {result['pairs']} tasks."
@@ -220,10 +219,9 @@ def _section(experiment: Experiment, result: Mapping[str, Any]) -> str:
         f"## {name}",
         f"*{experiment.title}*",
         f"**Claim.** {experiment.claim} ({experiment.source}){beside}",
-        f"**Verdict: {verdict_of(result, experiment.depends_on)}.** {experiment.answer}",
+        f"**Verdict: {verdict_of(result)}.**",
         _clauses(result["clauses"]),
-        f"**In detail.** {experiment.remark}" if experiment.remark else "",
-        f"**Run.** {experiment.run} **Measured.** {experiment.measured}{family}{best}{after}",
+        f"**Run.** {experiment.run} **Measured.** {experiment.measured}{family}{best}",
         "\n".join(rows),
         _predicted(name, result["predicted"]),
         f"![{panels_described(experiment)}]({name}.png)",

@@ -148,7 +148,7 @@ def _print(experiment: Experiment, result: ClaimResult) -> None:
     console = new_console(highlight=False)
     counted, pairs = "tasks" if experiment.family else "seeds", result.findings[0].estimate.pairs
     parts = [clause.verdict for clause in result.clauses] or result.deciding
-    text = verdict_text(result.verdict, parts, experiment.depends_on)
+    text = verdict_text(result.verdict, parts)
     verdict = f"too few {counted} to judge" if pairs < FEW else f"[{STYLES[result.verdict]}]{text}[/]"
     console.print(f"[bold]{experiment.name}[/]  {verdict}  ({pairs} {counted})")
     console.print(f"  {experiment.claim}", markup=False, soft_wrap=True)

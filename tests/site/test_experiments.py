@@ -1,4 +1,4 @@
-"""The page of a claim: a question, the verdict with its answer, described figures, and the rest folded."""
+"""The page of a claim: a question, the verdict, described figures, and the rest folded."""
 
 import re
 
@@ -17,7 +17,6 @@ def test_a_page_begins_with_the_question_and_the_answer(name):
     assert title == f"# {EXPERIMENTS[name].title}"
     assert claim.startswith("**Claim.** ")
     assert verdict.startswith("**Verdict: ")
-    assert verdict.endswith(f"** {EXPERIMENTS[name].answer}")
 
 
 @pytest.mark.parametrize("name", SECTIONS)

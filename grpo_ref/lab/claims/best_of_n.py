@@ -134,8 +134,6 @@ def _more(says: str, measure: str, right: str, *, main: bool = False) -> Predict
 EXPERIMENT = Experiment(
     name="best_of_n",
     title="Is best-of-n better than RL at the same KL?",
-    answer="The answer depends on the size of the training steps. With small steps, GRPO reaches about"
-    " the same proxy reward as best-of-n at the same KL.",
     group="divergence",
     claim="For the same KL to the reference the best of n samples has more reward than reinforcement"
     " learning; how true and proxy reward are related is similar for both.",
@@ -202,13 +200,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("proxy reward at 5 nats", xlabel="weight of the KL penalty", arms=("GRPO, k3", "GRPO, k2")),
     ),
-    remark="It depends on the steps of the training. In small ones GRPO gets about as much proxy reward for"
-    " its KL as the best of n, at 2, 5 and 10 nats, and the best of n is itself about a sixth of a standard"
-    " deviation behind the best policy at its distance. With a learning rate of 1 GRPO is behind on every"
-    " task, as the claim has it. At equal proxy reward the true rewards are seldom the same task by task,"
-    " and which is more on average is not shown. So a policy that seems to spend much KL for its reward may"
-    " only need smaller steps. A table can be any of the best policies, which a network trained on language"
-    " may not be, so the paper's result need not be wrong.",
-    chosen="The first version of this experiment had one task, and an axis that ended at 4 nats. The coarse"
-    " arm was added after a first look at the family, in which smaller steps did as well as the best of n.",
 )

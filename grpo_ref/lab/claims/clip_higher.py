@@ -134,9 +134,6 @@ def _kept_to_the_end(says: str, left: str, expect: Literal["more", "less"], righ
 EXPERIMENT = Experiment(
     name="clip_higher",
     title="Does clip-higher prevent entropy collapse?",
-    answer="At the rate that learns fastest, where almost no entropy is left, clip-higher costs no reward,"
-    " but it does not keep more entropy than symmetric clipping. This rate is the largest that was tried;"
-    " a still larger one may be better.",
     group="clipping",
     claim="Symmetric clipping holds back rare tokens and makes the entropy collapse; a wider upper bound"
     " (clip-higher) keeps the entropy up.",
@@ -231,17 +228,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("reward, mean of all updates", arms=tuple(BOUNDS)),
     ),
-    remark="Each at its best learning rate, clip-higher costs no reward, but keeps no more entropy than"
-    " symmetric clipping either. The larger differences there, to no clip and to other bounds, go with the"
-    " learning rate, which is best at 0.1 to 1: at the same rate symmetric clipping has no less entropy"
-    " than no clip beyond the margin, and at a large one a little more. Without luck clip-higher even keeps"
-    " a little less, perhaps because it learns sooner. At the end of a long training at a small rate the"
-    " mean entropy is the higher the wider the upper bound (0.2, 0.28, 1), as the source says, but tasks"
-    " differ so much in it that nothing is shown. The source's trainings of LLMs are longer, and may show"
-    " what these do not; here the learning rate decides about the entropy, rather than the bound.",
-    depends_on="what is asked about, the entropy that it keeps or the reward that it costs",
-    chosen="Before, the experiment was a single task at one learning rate, and with SGD. After a first look"
-    " at this family the entropy was averaged over the training, because at the best rates little is left of"
-    " it at the end; the arms without luck and with much luck got one learning rate, because the best ones"
-    " differed in a near tie; and SGD, the entropy at 90 % of the reward, and the long trainings were added.",
 )

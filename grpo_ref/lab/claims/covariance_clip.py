@@ -110,8 +110,6 @@ def _keeps(says: str, left: str, right: str) -> Prediction:
 EXPERIMENT = Experiment(
     name="covariance_clip",
     title="Do Clip-Cov and KL-Cov keep the entropy up?",
-    answer="Clip-Cov keeps a little entropy on most tasks, KL-Cov hardly any, and neither ends with a"
-    " higher reward.",
     group="clipping",
     claim="The entropy collapses through a few tokens whose advantage and log-probability go together; to"
     " hold these back, by no gradient (Clip-Cov) or a penalty (KL-Cov), keeps the entropy up and ends"
@@ -164,16 +162,4 @@ EXPERIMENT = Experiment(
         Curves("entropy", "entropy (nats per token)", arms=(*RECIPES, "any tokens", "entropy bonus")),
         Grid("right completions at the end (share)", arms=(*RECIPES, "any tokens", "entropy bonus")),
     ),
-    remark="In the sums, where one answer is right, the entropy is lost as they are learned: Clip-Cov keeps"
-    " a little of it on most tasks, KL-Cov next to none, and neither ends higher. Clip-Cov rather ends a"
-    " little lower, and clearly so where little is known at first, perhaps since it slows down what is"
-    " right; an entropy bonus costs far more than KL-Cov. In the bandits, where many answers are right and"
-    " luck decides among them, Clip-Cov does keep more entropy than GRPO at the same learning rate, on"
-    " every task, and it is its choice that does it; KL-Cov keeps a little more. But what is right at the"
-    " end differs by less than matters. So entropy can be kept where luck takes it, and it buys nothing in"
-    " these short trainings; that the paper's models end higher may be a matter of longer ones, in which"
-    " entropy that was kept finds new answers.",
-    chosen="The bandits with many right answers were added after a look at the sums, where the entropy is"
-    " lost by learning; the grid of learning rates was moved down. In the bandits the learning rate was"
-    " first chosen for each arm by itself; then the entropy told more of the rate than of the recipe.",
 )

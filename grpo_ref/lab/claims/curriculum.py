@@ -124,8 +124,6 @@ def _of(
 EXPERIMENT = Experiment(
     name="curriculum",
     title="Should the difficulty of the prompts match the model?",
-    answer="Starting with easy prompts ends higher on half of the tasks only. Filtering prompts by their"
-    " pass rate ends lower on most tasks.",
     group="advantages",
     claim="A prompt that the model cannot solve teaches nothing, so the prompts' difficulty must match the"
     " model: easy prompts first, or only prompts with a pass rate of 20 to 80 %.",
@@ -207,15 +205,4 @@ EXPERIMENT = Experiment(
             arms=("hopeless, hardest only", "hopeless, pool", "hopeless, easy first", "hopeless, filter"),
         ),
     ),
-    remark="The pool as it is holds easy prompts, too, and may be a curriculum by itself. Easy prompts"
-    " first end higher on half of the tasks, and even hard prompts first are not seen to do harm. The"
-    " filter ends clearly lower on average, and on most tasks, the more so once its own completions are"
-    " counted; what it withholds as too hard may be where the next step would be learned. From a hopeless"
-    " prompt alone nothing is learned, as claimed, and there easy prompts first are ahead on three tasks of"
-    " four, but on average nothing is shown. Yet a prompt that is solved now and then does teach on its"
-    " own, on half of the tasks. Tasks differ a lot, so the intervals are wide.",
-    chosen="The first version of this experiment ran one task at one learning rate. The first measure on"
-    " the family was the mean over all updates, which counts the half in which the hardest prompt is"
-    " withheld; and all trainings had 80 updates, after which most were at their end. The hopeless tasks"
-    " were added when it was seen that easy prompts first help where the chance is smallest.",
 )

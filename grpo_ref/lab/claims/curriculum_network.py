@@ -129,8 +129,6 @@ def _arm(schedule: tuple[tuple[float, float, float], ...], **settings: Any) -> A
 EXPERIMENT = Experiment(
     name="curriculum_network",
     title="Should the difficulty of the prompts match the model, with a network?",
-    answer="As for a table, filtering prompts by their pass rate ends lower on average. On about half of"
-    " the tasks the sign is the opposite.",
     beside="curriculum",
     group="advantages",
     claim="A prompt that a pretrained network cannot solve teaches nothing, so the prompts' difficulty must"
@@ -186,16 +184,4 @@ EXPERIMENT = Experiment(
         Curves("solved", "pass rate of the hardest prompt"),
         Grid("pass rate of the hardest prompt at the end"),
     ),
-    remark="As in the table, the filter ends lower than the pool as it is, on average over the tasks; so do"
-    " easy prompts first, though not surely by the margin. On about half of the tasks, though, the sign is"
-    " the other one. On more than half of the tasks the hardest prompt does teach on its own, though it is"
-    " solved at first in one attempt of a hundred at most. On the trial tasks easy prompts first and the"
-    " filter learned next to nothing at any learning rate, so theirs could hardly be chosen, and another one"
-    " may do better. A table shares the steps that prompts have in common by its build, while this network"
-    " has to find out that they are the same; one that was pretrained on such steps may gain more from easy"
-    " prompts.",
-    chosen="The learning rates and the length of the training were tried on the pool alone, on three tasks"
-    " that are not judged. At first the hardest prompt was easier, as it was not meant to be: in every"
-    " training luck solved it some times, so that it taught enough on its own. Its chance is now drawn as for"
-    " the table.",
 )

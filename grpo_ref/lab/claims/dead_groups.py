@@ -133,8 +133,6 @@ SGD, SGD_REDRAWN = "all groups, SGD", "dynamic sampling, SGD"
 EXPERIMENT = Experiment(
     name="dead_groups",
     title="Does it help to resample groups with equal rewards?",
-    answer="Resampling learns faster per update, on every task. Per completion it gains nothing, because"
-    " the resampled completions cost as much as a larger batch.",
     group="advantages",
     claim="Groups whose completions are all right or all wrong have no gradient; dropping and redrawing"
     " them, or keeping only prompts with a pass rate of 20 to 80 %, makes learning faster.",
@@ -185,15 +183,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("right completions (mean over updates)", arms=(ADAM, ADAM_REDRAWN, ADAM_FILTER, LARGER)),
     ),
-    remark="Redrawing learns faster by updates, on every task, and gains nothing once its completions are"
-    " counted: a mixed group costs as many completions whether dead ones are redrawn or a larger batch has"
-    " room for them, and the control with larger batches does at least as well. DAPO counts updates, and"
-    " argues that redrawing costs less time than completions where the longest answer sets the time of a"
-    " batch; time is not measured here. The filter learns more slowly by either count, on most tasks; it"
-    " leaves out what is too hard for now, and as questions share nothing here, that gets no easier.",
-    depends_on="whether updates or completions are counted",
-    chosen="The first version of this experiment ran one task, and its verdict changed with the learning"
-    " rate. The family was first one of chains without wrong labels; there the largest learning rates were"
-    " the best, because one right completion says all, so it was changed to sums with wrong labels. A trial"
-    " on 8 chains showed the same: a gain by updates, none by completions.",
 )

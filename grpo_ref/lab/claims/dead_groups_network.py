@@ -15,7 +15,7 @@ from grpo_ref.lab.framework.experiment import (
     Prediction,
     tuned,
 )
-from grpo_ref.lab.framework.network import RATES, SUMS, TRIED, network_curves, sums
+from grpo_ref.lab.framework.network import RATES, SUMS, network_curves, sums
 from grpo_ref.lab.framework.tasks.digit_sums import PLAIN, PROMPTS, UPDATES
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.recipes import Recipe, slot
@@ -64,8 +64,6 @@ MIXED = replace(PLAIN, keep=slot(mixed_groups))
 EXPERIMENT = Experiment(
     name="dead_groups_network",
     title="Does it help to resample groups with equal rewards, with a network?",
-    answer="As for a table, resampling learns faster per update, on every task. Per completion it is"
-    " slightly slower on most tasks.",
     beside="dead_groups",
     group="advantages",
     claim="Dropping and redrawing groups whose completions are all right or all wrong makes learning faster,"
@@ -117,10 +115,4 @@ EXPERIMENT = Experiment(
         Curves("correct by completions", "right completions (share)", xlabel="completions", x=PLACES),
         Grid("right completions (mean over updates)"),
     ),
-    remark="As in the table, redrawing learns faster by updates, on every task. Of as many completions it"
-    " is even a little behind, on most tasks, and by updates a larger batch, which has room for the dead"
-    " groups and costs about as much, does better still. Who counts updates can take larger batches"
-    " instead, and who counts completions has no reason here to redraw.",
-    depends_on="whether updates or completions are counted",
-    chosen=TRIED,
 )

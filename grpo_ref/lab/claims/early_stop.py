@@ -105,7 +105,6 @@ def _reward(says: str, left: str, expect: Literal["more", "same"], right: str) -
 EXPERIMENT = Experiment(
     name="early_stop",
     title="Does dropping minibatches with extreme ratios make training more stable?",
-    answer="If training also has the clip, as in RLinf, dropping minibatches changes next to nothing.",
     group="clipping",
     claim="Dropping minibatches whose importance ratio is extreme (early_stop_imp_ratio = 5) makes training"
     " more stable, at no cost where ratios are tame.",
@@ -157,15 +156,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("reward, mean of all updates", arms=tuple(RECIPES)),
     ),
-    remark="With the clip, which RLinf has, the stop changes next to nothing, in falls and in reward, at the"
-    " best learning rate and at 1, which is too large. Without a clip nothing is shown either: at the best"
-    " rate both differences are near 0, and at 1 the stop may gain some reward, but on many tasks it does"
-    " not. It does not quite take the place of the clip: with the stop alone the reward is a little lower"
-    " in the mean than with the clip alone. So beside a clip the stop is a safety net that is hardly"
-    " needed here; where ratios of a large model become extreme by other causes, as when sampler and"
-    " learner differ, it may have more to do.",
-    chosen="Before, the experiment was a single task with settings that were varied until the stop had work"
-    " to do. The first family, of words of 3 to 6 letters, was given up because there no mean ratio reached"
-    " 5, at any learning rate; of this one it was first seen that the stop acts, and not what it does. Later"
-    " a rate of 3 was dropped to save time, and the reward at a rate of 1 was added after a look.",
 )

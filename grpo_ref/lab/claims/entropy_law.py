@@ -109,8 +109,6 @@ LAWS = ("exp(H)", "H", "log(update)")
 EXPERIMENT = Experiment(
     name="entropy_law",
     title="Does the entropy predict the reward, R = -a exp(H) + b?",
-    answer="The entropy predicts the reward better than the number of updates. But a straight line in"
-    " the entropy predicts it better than the exponential, on nearly every task.",
     group="divergence",
     claim="In RL without an entropy bonus the performance is traded from the entropy by R = -a exp(H) + b:"
     " fitted on the first part of a run, the law predicts the rest and the ceiling, R = -a + b.",
@@ -200,14 +198,4 @@ EXPERIMENT = Experiment(
             arms=tuple(f"{law}{where}" for where in ("", ", half known", ", slow") for law in LAWS[:2]),
         ),
     ),
-    remark="The entropy does foretell the reward, on average much better than the number of updates does."
-    " But a line in the entropy itself does so better than the exponential, on nearly every task; fitted on"
-    " half of the run, it is still better, by little. Where half of the answers are right at first, as for a"
-    " pretrained model, the exponential foretells to within 0.03, and the line is better by about 0.01 only,"
-    " since exp(H) is nearly a line there. At a slow learning rate, where much of the entropy is left when"
-    " the law is fitted, both foretell badly, the exponential worse. So the law need not be wrong for the"
-    " models of the paper, whose entropy is low; its form is not shown to be general.",
-    chosen="At first 200 updates were planned; 120 are quicker. The arms at a learning rate of"
-    f" {SLOW} were added after a first look, because at the best one nearly all of the entropy is gone when"
-    " the law is fitted.",
 )

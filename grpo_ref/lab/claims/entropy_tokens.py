@@ -57,8 +57,6 @@ def _tuned(*, stubborn: int = 0, **kept: Any) -> Arm:
 EXPERIMENT = Experiment(
     name="entropy_tokens",
     title="Is it enough to train on the 20 % of tokens with the highest entropy?",
-    answer="Tokens with low entropy teach little. The 20 % of tokens with the highest entropy teach"
-    " about as much as all tokens, on every task far more than a random 20 %.",
     group="aggregation",
     claim="The fifth of the tokens with the highest entropy, the forks, suffices: training on their gradients"
     " alone is as good as on all tokens or better, and training on the other tokens is much worse.",
@@ -146,14 +144,4 @@ EXPERIMENT = Experiment(
             arms=("all tokens", "highest fifth", "highest twentieth", "lowest four fifths", "any fifth"),
         ),
     ),
-    remark="The tokens of low entropy teach little, and a random fifth teaches far less than the fifth with"
-    " the highest entropy, both on every task. That fifth ends about where all tokens end, and learns"
-    " slightly more slowly, perhaps because in some tasks more tokens than that are forks; a twentieth"
-    " is clearly too few. It is not better: in a table no parameters are shared, through which the"
-    " gradients of other tokens could do harm. It depends on the low entropies being right: where the"
-    " reference is sure of a wrong token, the fifth learns more slowly on every task, since it leaves"
-    " that token out for long.",
-    chosen="At first the reference was surely wrong in two places; hardly anything was learned then, so it"
-    " became one. The largest learning rate was added because the best one was at the end of the grid for the"
-    " highest twentieth.",
 )

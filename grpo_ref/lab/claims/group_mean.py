@@ -103,9 +103,6 @@ def _less(says: str, left: str, right: str, *, main: bool = False) -> Prediction
 EXPERIMENT = Experiment(
     name="group_mean",
     title="Is the group's mean reward a good baseline?",
-    answer="Larger groups make the baseline and the gradient less noisy if the batch grows with them."
-    " With the same number of completions, larger groups leave fewer prompts and do not reduce the"
-    " noise.",
     group="advantages",
     claim="The mean reward of a group is an unbiased estimate of V(s), and a larger group makes it and the"
     " gradient less noisy.",
@@ -158,10 +155,4 @@ EXPERIMENT = Experiment(
             log="xy",
         ),
     ),
-    remark="Both hold for groups that are added to, in a batch which grows with them. Of as many"
-    " completions, larger groups leave fewer prompts: then groups of 8 are about as noisy as groups of 2,"
-    " and groups of 32 are noisier than those of 8 on all tasks, because fewer of the prompts are in a"
-    " batch. So who has a fixed number of completions gains nothing here from groups of more than 8.",
-    chosen="The first version of this experiment had one kind of bandit, and no arms with as many"
-    " completions.",
 )

@@ -19,8 +19,6 @@ MARGIN = 0.02
 EXPERIMENT = Experiment(
     name="group_size",
     title="How large must a group be?",
-    answer="A larger group helps because it makes the batch larger. With the same number of completions,"
-    " groups of 2 and of 8 end equally well, and groups of 32 end a little lower.",
     group="advantages",
     claim="Groups of 2 are too noisy for stable learning and never recommended; 8 are good, 16 excellent and"
     " 32 near-perfect.",
@@ -95,12 +93,4 @@ EXPERIMENT = Experiment(
             arms=("16 prompts x 2", "16 prompts x 8", "128 prompts x 2", "32 prompts x 8", "8 prompts x 32"),
         ),
     ),
-    remark="A larger group at the same number of prompts is a larger batch, and that is what helps: groups"
-    " of 2 then end clearly lower than groups of 8. With as many completions in all, groups of 2 and of 8"
-    " end alike, and groups of 32 a little lower, each at its own learning rate. So at a fixed number of"
-    " prompts one finds what the chapter says, while of a fixed number of completions more prompts are"
-    " worth at least as much as larger groups.",
-    depends_on="whether larger groups get more completions",
-    chosen="The first version of this experiment ran one task, at one learning rate, with a small reward for"
-    " format.",
 )

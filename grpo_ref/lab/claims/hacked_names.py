@@ -109,8 +109,6 @@ SERIES = {"GRPO": {label: recipe.kl_coef for label, recipe in BY_WEIGHT.items()}
 EXPERIMENT = Experiment(
     name="hacked_names",
     title="Does a KL penalty keep the samples real and varied?",
-    answer="With the best learning rate for each variant, the experiment does not show that a penalty"
-    " keeps more names real or more names different.",
     group="divergence",
     claim="The KL penalty helps to prevent reward hacking and to maintain the quality of what is generated.",
     source="Open Instruct, GRPO loss (2026)",
@@ -173,18 +171,5 @@ EXPERIMENT = Experiment(
         ),
         Grid("useful names at the end (share)", arms=("none", "0.04", "0.1", "0.3")),
     ),
-    remark="Each at its own best learning rate, training with a penalty is not shown to keep more names real"
-    " than training without, nor more that differ; with a strong reference a weight of 0.3 keeps fewer. With"
-    " 0.3 there are a few more useful names, and at the same reward a few less real ones than if training"
-    " without a penalty is stopped there; both differences are small. Where the judge has no flaw, the"
-    " penalty holds back. What matters more is the learning rate: where the rate was chosen, at 0.3, ten"
-    " times the best one without a penalty, training without a penalty left half as many useful names, and"
-    " training with a weight of 0.3 nearly as many as at its best. So the source may be right where the"
-    " learning rate is given and large: a penalty allows steps up to that size, and smaller ones do about as"
-    " well without it.",
-    chosen="The first version of this experiment had one reference and one property, at one learning rate."
-    " After looks at the family the learning rate is chosen by useful names; chosen by the reward, or by"
-    " useful names that may all be the same, it is so large that no penalty holds. Arms with a fixed,"
-    " smaller learning rate, which is now the one chosen, came in and were dropped again.",
     exhibit=written_names,
 )

@@ -172,9 +172,6 @@ ERROR, BIAS = "value error", "gradient bias"
 EXPERIMENT = Experiment(
     name="kl_estimators",
     title="Which KL estimator is best: k1, k2 or k3?",
-    answer="The statements about the gradients are theorems and hold exactly; how far the gradients differ"
-    " depends on the distance from the reference. Nothing is trained here: for training with these penalties"
-    " see [kl_optimum](#kl_optimum) and [kl_in_reward](#kl_in_reward).",
     group="divergence",
     claim="k3 is an unbiased and less noisy estimate of the KL than k1, but its gradient is that of KL(ref"
     " || policy); that of KL(policy || ref) is the gradient of k2, or off-policy of weighted k3.",
@@ -233,13 +230,4 @@ EXPERIMENT = Experiment(
             log="xy",
         ),
     ),
-    remark="What the claim says of gradients are theorems, exact on every task. How far the gradients differ"
-    " depends on the distance: near the reference, at a thousandth of a nat per token, k3 has nearly the"
-    " gradient of k2, and far from it another. The value of k3 is less noisy than k1's up to some tenths of"
-    " a nat per token; beyond that, on most tasks, it is noisier: a token that the policy gives more rarely"
-    " than the reference enters it exponentially. So k3 is a good number to watch near the reference, and"
-    " k2, or off-policy weighted k3, the better loss: from a batch, too, their gradients are nearer to the"
-    " exact one on every task.",
-    chosen="In a first version policies had one vocabulary and only drifted, and distances were changes of"
-    " the logits.",
 )

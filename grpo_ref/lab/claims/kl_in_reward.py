@@ -123,8 +123,6 @@ def _same(says: str, left: str, right: str | float, *, main: bool = False) -> Pr
 EXPERIMENT = Experiment(
     name="kl_in_reward",
     title="Is k2 in the loss equivalent to k1 in the reward?",
-    answer="In the reward, the coefficient keeps its meaning, also with GRPO's division. In the loss,"
-    " the division raises the reward relative to the penalty.",
     group="divergence",
     claim="On-policy, k2 as a loss is gradient-equivalent to k1 in the reward, both being sound"
     " implementations of the reverse KL objective.",
@@ -210,15 +208,4 @@ EXPERIMENT = Experiment(
             log="y",
         ),
     ),
-    remark="In the reward the coefficient means what it says, with GRPO's division too: at the best policy"
-    " reward minus weighted KL is the same for every completion, so there is nothing to divide. In the loss"
-    " division raises the reward against the penalty, and the policy ends one to two nats farther from the"
-    " reference; that, with k2 as with k3, is the large difference. For whole completions, and for those of"
-    " one token, the equivalence of the paper is found, within the margin. Summed token by token, as"
-    " trainers have it, k2 leads to another policy, in which no token pays for what it does to the KL of"
-    " later ones; on average that is about two hundredths of a nat from the best one, on most tasks less. Of"
-    " tokens and of division the paper's abstract does not speak, so it need not be wrong: who divides puts"
-    " the KL into the reward.",
-    chosen="A third stage with smaller steps was added when a penalty in the loss had not quite come to rest"
-    " after two; and, after a look, the exact policy to which the loss of each token leads.",
 )

@@ -96,8 +96,6 @@ PENALTIES = {"k1": slot(k1), "k2": slot(k2), "k3": slot(k3), "weighted k3": slot
 EXPERIMENT = Experiment(
     name="kl_optimum",
     title="Which KL penalty leads to the intended optimum?",
-    answer="k2 and weighted k3 lead to the intended optimum on every task. On average k3 leads"
-    " elsewhere, and k1 even farther away.",
     group="divergence",
     claim="To differentiate an estimate of the KL does not in general enforce the regularization: k1 does"
     " nothing, k3 regularizes by the other direction, and k2 and weighted k3 reach the intended optimum.",
@@ -134,13 +132,4 @@ EXPERIMENT = Experiment(
         Points("from the optimum", "KL to the best policy under\nKL(policy || ref) (nats)", log="y"),
         Points("from the other optimum", "KL to the best policy under\nKL(ref || policy) (nats)", log="y"),
     ),
-    remark="As a penalty k2 and weighted k3 lead to the intended optimum on every task; on average k3 leads"
-    " clearly elsewhere, and k1 farther still. k1 takes no reward away and is not shown to hold the policy"
-    " nearer to the reference; on most tasks its KL is that without a penalty, but not on all, since noise"
-    " decides on which arm a policy without a real penalty settles. On most tasks k3 reaches the optimum of"
-    " the other direction; that it does not on all may be because a best arm that is very rare in the"
-    " reference is hardly ever drawn. So who differentiates an estimate takes k2, or weighted k3.",
-    chosen="Training was made longer, and a second stage with small steps was added, until the policy hardly"
-    " moves. Of the predictions that were main, that of k1 was exchanged for that of k2 after a look: all"
-    " three hold, but with the first two alone a penalty that does nothing would have passed.",
 )

@@ -78,7 +78,6 @@ SMALL, MIDDLE, LARGE = BATCHES
 EXPERIMENT = Experiment(
     name="larger_batches",
     title="Do larger batches gain more from batch-level reward scaling?",
-    answer="The answer seems to depend on which formula of batch-level scaling is used.",
     group="advantages",
     claim="Larger batch sizes benefit more from batch-level scaling.",
     source="REINFORCE++ (arXiv:2501.03262), whose abstract says that the bias of a batch's normalization"
@@ -177,11 +176,4 @@ EXPERIMENT = Experiment(
             ),
         ),
     ),
-    remark="It seems to depend on the formula. With the chapter's own, whose baseline is the mean of the"
-    " batch, large batches gain more on nearly all tasks, though not surely by a margin that matters: but"
-    " small ones then gain nothing, perhaps because what a small batch knows badly is the baseline rather"
-    " than the scale. With the group's mean, as in TRL and Lite PPO, small and large batches gain a little,"
-    " and large ones gain more on half of the tasks. Whatever is gained goes with the small second reward,"
-    " which dividing by the group's own deviation blows up; where only the right word is rewarded, there is"
-    " next to no gain at either size.",
 )

@@ -160,8 +160,6 @@ def _same(says: str, left: str, right: str) -> Prediction:
 EXPERIMENT = Experiment(
     name="learned_critic",
     title="Does the group's mean learn more than a critic?",
-    answer="On nearly every task the group's mean is a more accurate baseline than a critic. But"
-    " training with it does not clearly learn more.",
     group="advantages",
     claim="The group's mean reward takes the place of a learned critic, and often outperforms PPO because"
     " empirical baselines are more accurate than a poorly trained value function.",
@@ -270,16 +268,4 @@ EXPERIMENT = Experiment(
             arms=("group mean", "critic of prompts", "critic of states, GAE", "no baseline", "exact values"),
         ),
     ),
-    remark="The group's mean is a better estimate than a critic of states on every task, and than a critic"
-    " of prompts on nearly every one, but it is not seen to learn more for it, nor in small batches. At the"
-    " best learning rate even exact values bring little, and no baseline at all loses little, so that"
-    " accuracy has hardly anything to buy here. The critic needs no groups, and so has eight times as many"
-    " prompts in a batch; with groups, too, it falls a little behind. That no critic is needed,"
-    " DeepSeekMath's claim, is what is found. A table's critic shares nothing between prompts, so those of"
-    " LLMs may be trained worse; and memory, the better reason to do without one, is not measured.",
-    depends_on="whether the baseline's accuracy or the learning is compared",
-    chosen="The first family was one in which one right completion says all; there the arm without a baseline"
-    " learned as much as any, so it could not tell baselines apart. In this one payoffs have luck in them."
-    " There, too, batches turned out to be so large that the arm without a baseline lost little; so the small"
-    " ones were added.",
 )

@@ -155,8 +155,6 @@ def _trained() -> dict[str, Arm]:
 EXPERIMENT = Experiment(
     name="leave_one_out",
     title="Is the leave-one-out baseline (RLOO) different from the group's mean?",
-    answer="The statement about the gradient is a theorem and holds exactly. The shorter gradient"
-    " matters only together with a KL penalty.",
     group="divergence",
     claim="The mean of the other completions is an unbiased baseline; GRPO's group mean, which contains the"
     " completion's own reward, shortens the gradient by (G - 1)/G, nothing more.",
@@ -250,11 +248,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("reward (mean over updates)", arms=tuple(f"{name}, trained" for name in ADVANTAGES)),
     ),
-    remark="What the claim says of the gradient holds exactly, on every task. That it is all holds where the"
-    " learning rate is free: beside a KL penalty the length counts, since the shorter gradient makes the"
-    " penalty the stronger one, and on most tasks the group mean ends nearer to the start. What does turn"
-    " the gradient is GRPO's division by the standard deviation, by 28 degrees on average. The noise that a"
-    " baseline takes away costs little reward here.",
-    chosen="The arms that are trained are new, and so is the family. After a first look their batches were"
-    " made larger, so that the two baselines are compared with less noise, and the grid was moved up.",
 )

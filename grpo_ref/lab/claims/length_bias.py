@@ -81,8 +81,6 @@ def _of_wrong(
 EXPERIMENT = Experiment(
     name="length_bias",
     title="Does GRPO make wrong answers longer (length bias)?",
-    answer="Right answers become shorter and mistaken answers longer, on every task. But completions"
-    " labelled wrong end shorter if the policy cannot recognize that they are wrong.",
     group="aggregation",
     claim="Dividing the loss of each completion by its length makes wrong answers grow longer, since a long"
     " one is punished less per token, and right ones shorter; a constant divisor does neither.",
@@ -161,20 +159,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("right completions at the end (share)", arms=(GRPO_ARM, MEAN_ARM, TOKEN_ARM, CONSTANT_ARM)),
     ),
-    depends_on="whether wrong answers can be recognized",
-    remark="The push is there: right answers become shorter and mistaken ones longer, both on every task, and"
-    " where all labels are right, wrong completions are the mistaken ones and grow, the more the better"
-    " the state tells. But with wrong labels they grow for the first updates only, and end shorter than"
-    " under Dr. GRPO: once the questions are learned, most of them are those whose label nobody could"
-    " know, and the policy writes these in the state in which it is sure, as briefly as the right ones. So"
-    " how long wrong completions get depends on whether the policy senses that they are wrong; in a single"
-    " state, which cannot tell, no push is shown. The division by the standard deviation is not the cause,"
-    " and the token mean does what Dr. GRPO does. The source may well be right where labels are reliable,"
-    " as in mathematics.",
-    chosen="The first version of this experiment ran one task, in which the state always told. Here, after"
-    " a look at the family, questions got states of their own for the filler, training became longer and"
-    " the rate is chosen by its end: before, at the rate that is best for the answers, filler wandered at"
-    " random more than any cause could push it. Then GRPO was compared with Dr. GRPO instead of the start,"
-    " lengths by their logarithm, and the arms without wrong labels and the measure of mistaken answers"
-    " were added.",
 )

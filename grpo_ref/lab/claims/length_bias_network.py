@@ -123,7 +123,6 @@ def _arm(recipe: Recipe) -> Arm:
 EXPERIMENT = Experiment(
     name="length_bias_network",
     title="Does GRPO make wrong answers longer (length bias), with a network?",
-    answer="The experiment does not show that the divisor changes the length of right or wrong completions.",
     beside="length_bias",
     group="aggregation",
     claim="Dividing the loss of each completion by its length makes wrong answers grow longer and right ones"
@@ -195,15 +194,4 @@ EXPERIMENT = Experiment(
         Curves("wrong over right", "growth of wrong minus right completions"),
         Grid("right completions at the end (share)"),
     ),
-    remark="That the divisor changes the length of right or wrong completions is not shown. Both change"
-    " together, by amounts that depend on the task: under Dr. GRPO, too, wrong completions become shorter,"
-    " though no reward depends on their length, and how they grow against right ones differs by less than"
-    " 0.1 between the two. So the network does not make its filler depend much on whether the answer was"
-    " wrong, and what is common to all completions hides the push, if there is one. In the table there are"
-    " states that tell right from wrong; a large model may sense it as well. The best learning rate lay at"
-    " the end of the grid for all arms.",
-    chosen="The network's size, its imitation, the length of the training and the grid of learning rates were"
-    " chosen in trial runs of GRPO alone, of which only right answers were looked at, on three tasks that are"
-    " not judged. After a first trial the grid was moved down, to have its best value inside, and the growth"
-    " of wrong answers against right ones was added, which does not depend on what both have in common.",
 )

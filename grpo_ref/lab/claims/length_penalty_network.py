@@ -141,8 +141,6 @@ LENGTH, RIGHT = "final length, held out", "final right, held out"
 EXPERIMENT = Experiment(
     name="length_penalty_network",
     title="Does a length penalty cost right answers, with a network?",
-    answer="The penalty saves about a sixth of the budget, on prompts of the training run and on new"
-    " prompts.",
     beside="length_penalty",
     group="rewards",
     claim="A penalty on the length makes completions shorter without making fewer of them right, on prompts,"
@@ -222,18 +220,4 @@ EXPERIMENT = Experiment(
         Curves("right, held out", "right answers, held out (share)", x=LOOKS),
         Grid("right answers in the training (share)"),
     ),
-    remark="On prompts that are never trained completions are as long as on those of the training, so a"
-    " penalty saves there what it saves in the training, about a sixth of the budget, whether it is DAPO's"
-    " penalty or a slight price of every token. That it costs no right answers is not shown, nor that it"
-    " does: with DAPO's penalty between 0.09 fewer and 0.03 more are right. With the gradients of the fifth"
-    " of the tokens with the highest entropy alone, completions become shorter as well, though nothing asks"
-    " for it, and fewer are right, by 0.01 to 0.16. In the table DAPO's penalty saved less, 0.02 of the"
-    " budget; there it cannot be seen how long a prompt needs.",
-    depends_on="what is asked about, the length that it saves or the right answers that it might cost",
-    chosen="The network's size and its imitation are those of length_bias_network. The length of the training"
-    " and the grid of learning rates were chosen in trial runs, after which the grid was moved up, to have"
-    " its best value inside. These runs, on 16 tasks that are not judged, showed all arms; no prediction was"
-    " changed by them. At first, DAPO's penalty went up to 1, twice as much as in the paper relative to the"
-    " reward; the verdict was the same. All arms were then trained again on the same tasks, on another"
-    " machine, where networks differ a little.",
 )

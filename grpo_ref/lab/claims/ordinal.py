@@ -54,8 +54,6 @@ def _ranks(
 EXPERIMENT = Experiment(
     name="ordinal",
     title="Are ranks (GOPO) better than rewards?",
-    answer="The experiment does not show that ranks are better for noisy scores. With huge errors they"
-    " are ahead on average during training, but hardly at the end.",
     group="rewards",
     claim="Ranks (GOPO) do better than rewards where these come from a model that distorts them or is"
     " noisy; rewards do better where they are verified and binary.",
@@ -110,17 +108,4 @@ EXPERIMENT = Experiment(
         Curves("gain", "hidden quality (0 reference, 1 best)", arms=DISTURBED),
         Grid("hidden quality (mean over updates)", arms=DISTURBED),
     ),
-    remark="That ranks do better is not shown for noisy scores: with huge errors they are ahead in the mean"
-    " over training, but not on all tasks, and at the end hardly. That they learn faster where scores are"
-    " distorted is not shown, either: dividing by the deviation of the group already limits what a"
-    " distortion can do (no advantage is larger than (G - 1)/√G). They end better there, on every task;"
-    " but the learning rate was chosen by the speed and came out lower for ranks, which may be the"
-    " reason. With exact scores, with normal errors and with binary rewards, where a rank among two"
-    " values is a centered reward, the two do alike. Errors too small to matter do harm with ranks on"
-    " most tasks: these give the order of equals the weight of a real difference. So ranks may pay with a"
-    " reward model that errs wildly, as the source has it, but are a risk where scores are nearly equal.",
-    chosen="The first version of this experiment ran one task, with noise and distortion made heavier after"
-    " trial runs. On the first family the distortion was ±exp(±k quality), k from 5 to 60; there the"
-    " deviation of many groups was smaller than the eps that GRPO adds to it, which is why scores are now"
-    " bounded and an arm has no eps.",
 )

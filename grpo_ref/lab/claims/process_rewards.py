@@ -59,8 +59,6 @@ def _more(
 EXPERIMENT = Experiment(
     name="process_rewards",
     title="Is process supervision better than outcome supervision?",
-    answer="Neither is shown to be better on average. Rewards for steps help if right answers are rare"
-    " at first.",
     group="rewards",
     claim="GRPO with process supervision is superior to GRPO with outcome supervision, which shows the"
     " benefit of fine-grained, step-aware gradient coefficients.",
@@ -142,15 +140,4 @@ EXPERIMENT = Experiment(
             arms=("outcome", "process", "process, random errors", "process, flawed judge"),
         ),
     ),
-    remark="As the tasks are drawn neither is shown to be better; it depends on how rare right answers are."
-    " Where one in 200 is right at first, most groups have none, and rewards for steps teach much more;"
-    " where half are right, the outcome says enough, bears larger learning rates, and teaches a little"
-    " more. All this is so with a perfect judge. One that is wrong about a fifth of the moves, at random,"
-    " is worse than the outcome on nearly every task, and one with a taste for wrong moves ends far lower,"
-    " if less so with the outcome on top. So DeepSeekMath's gain and DeepSeek-R1's warning can both be had"
-    " here.",
-    chosen="In the first family 2 to 50 % were right at first and no label was wrong; one solved prompt said"
-    " all, and every arm had learned everything after a few large steps. After a look at the second, the one"
-    " above, the pairs that fix how much is right at first took the place of a pair of eight steps, and the"
-    " grid of learning rates was moved up, where the best ones for the outcome lay.",
 )

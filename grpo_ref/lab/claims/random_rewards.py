@@ -132,8 +132,6 @@ LIKELY, RIGHT = "gained by the likely", "gained by the right"
 EXPERIMENT = Experiment(
     name="random_rewards",
     title="Do random rewards strengthen likely answers through clipping?",
-    answer="Random rewards do not strengthen likely answers here. With Adam, likely answers lose a"
-    " little, with clipping and without.",
     group="rewards",
     claim="Rewards that are coins strengthen, through the clipping of GRPO, what was likely before, so that a"
     " model whose likely answers are right gains from them; without clipping they do not.",
@@ -252,19 +250,4 @@ EXPERIMENT = Experiment(
             log="x",
         ),
     ),
-    remark="With a policy that learns each prompt by itself, coins do not strengthen what was likely: with"
-    " Adam likely answers lose a little, with clipping or without, and clearly where the reference is"
-    " sharp, since the noise of the coins moves the policy more than the bias of the clip. What the"
-    " paper says of the clip is at most faint here: by gradient descent, and with a sharp reference,"
-    " likely answers lose slightly less with clipping than without in the mean. Where in addition all"
-    " completions teach the same behavior, as habits are shared in a model, tasks differ so much that"
-    " neither a gain nor an advantage of clipping is shown; the upper bound alone is slightly ahead of"
-    " both bounds there. True rewards bring far more on every task. In a large model that shares far"
-    " more among its prompts the coins may average out, so for the models of the paper the claim need"
-    " not be wrong.",
-    chosen="At first the learning rate was the one at which likely answers gain most; that was always the"
-    " smallest, where hardly anything moves, since they lost at every rate. After that look all arms were"
-    " given the same rates, and the arms with a sharp reference, with gradient descent and with prompts"
-    " that are alike were added, the last because a table learns each prompt from few coins, while a model"
-    " shares its habits among them.",
 )

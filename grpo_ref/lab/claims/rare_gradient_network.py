@@ -112,8 +112,6 @@ def _best(label: str) -> Arm:
 EXPERIMENT = Experiment(
     name="rare_gradient_network",
     title="Does CISPO learn faster because it keeps the gradient of rare tokens, with a network?",
-    answer="By the last step on a batch, most rare tokens are clipped. After the first step it is about"
-    " half of them, and tasks differ.",
     beside="rare_gradient",
     group="clipping",
     claim="Rare tokens that start a new thought ('wait') are clipped after the first step on a batch and"
@@ -161,11 +159,4 @@ EXPERIMENT = Experiment(
         Curves("reward", "reward (share of right answers)"),
         Grid("reward, mean of all updates"),
     ),
-    remark="By the last step clipping has taken the gradient from most of the rare tokens; after the first it"
-    " is near half of them, more on some tasks and less on others. CISPO keeps the gradient of all, but"
-    " at its best learning rate, which is lower, it gains less reward than either clip on most tasks."
-    " That rate lay at the lower end of the grid, so still smaller steps might suit it better. That wrong"
-    " guesses are right by luck here may be why, as in the table: CISPO keeps the gradient of lucky"
-    " tokens, too. Where rewards are reliable, as in the source, it may be otherwise.",
-    chosen="The learning rates were tried with clipping alone, on two tasks that are not judged.",
 )

@@ -163,8 +163,6 @@ STEP = {label: f"{label}, one step" for label in COMPARED}
 EXPERIMENT = Experiment(
     name="rare_tokens",
     title="Does ratio clipping treat rare tokens unfairly, and does DPPO avoid it?",
-    answer="Ratio clipping does clip rare tokens on every task, and the divergence masks do not. But"
-    " with the best learning rates the masks gain less reward on nearly all tasks.",
     group="clipping",
     claim="Ratio clipping over-penalizes tokens of low probability and under-penalizes tokens of high"
     " probability; DPPO's divergence masks do not.",
@@ -237,16 +235,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("reward, mean of all updates", arms=tuple(COMPARED)),
     ),
-    depends_on="what is measured: which tokens are held, or the reward",
-    remark="Ratio clipping does hold rare tokens and the masks do not, on every task. That it holds frequent"
-    " tokens (above 0.5) less often is not shown: only the most frequent ones it may spare. But each at"
-    " its best learning rate, the masks gain less on nearly all tasks, and by most where the right answer"
-    " is rare at first: clipping bears a larger rate, perhaps because much of what it holds is the luck of"
-    " rare tokens. Without luck TV and clipping learn exactly alike, at rates so large that one step may"
-    " decide; and at 0.1, the best rate of the masks, no difference of the two is shown. So masks do what"
-    " is said of them, but it need not pay where rewards have luck in them; in a network, where prompts"
-    " share weights, it may be otherwise.",
-    chosen="Before, the experiment was a single task without luck, at one learning rate, and what counts as"
-    " frequent was changed until the effect showed. After a first look the grids were moved, because the best"
-    " rate lay at an end, and the comparison at 0.1 was added.",
 )

@@ -80,8 +80,6 @@ def _differs(
 EXPERIMENT = Experiment(
     name="reference_weight",
     title="Does the weight 1 - π_ref focus the gradient on informative tokens?",
-    answer="The premise is false for a softmax: if a token is likely, the gradient of its"
-    " log-probability is small, so common tokens already have small gradients.",
     group="aggregation",
     claim="Tokens that are common in pretraining receive large gradients even when they carry no"
     " task-relevant information; the weight 1 - π_ref corrects this bias and focuses the gradient on"
@@ -161,14 +159,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("right completions (mean over updates)", arms=("GRPO", "weighted", "Dr. GRPO")),
     ),
-    remark="The premise does not hold for a softmax: the gradient of a token's log-probability is small where"
-    " the token is likely, so a common filler has a small gradient as it is, and it is the tokens that"
-    " matter which have large ones, on every task. Nor does the weight focus: with it the share of fillers"
-    " in the squared gradient is a little larger, for it plays down likely right tokens just as well. What"
-    " is learned hardly differs: with the weight it is slightly less than with GRPO, without fillers too"
-    " and where most answers are right at first, and with SGD it is alike. The real Dr. GRPO, which has no"
-    " such weight and has other aims (that hard questions and long answers do not count for more), learns"
-    " as much as with the weight, within the margin. In a table the gradient of a filler touches nothing"
-    " else; in a network it might, and there the weight may have a use.",
-    chosen="The pair with SGD was added after a first look, since Adam makes up for much of a weight.",
 )

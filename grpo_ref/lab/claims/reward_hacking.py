@@ -82,8 +82,6 @@ SHOWN = ("none", "0.3", "misled, none", "misled, 0.3")
 EXPERIMENT = Experiment(
     name="reward_hacking",
     title="Does a KL penalty prevent reward hacking?",
-    answer="On average there is no clear loss of true reward, because tasks differ a lot. No weight of"
-    " the penalty gives more true reward than no penalty.",
     group="divergence",
     claim="Without a KL penalty a proxy reward keeps rising while the true one rises and then falls; the"
     " penalty helps to prevent it.",
@@ -171,15 +169,4 @@ EXPERIMENT = Experiment(
             log="",
         ),
     ),
-    remark="Nothing in this family makes the truth bend down rather than up, so a mistaken judge need not be"
-    " a trap: how much of the true reward is lost again differs so much from task to task that a loss is not"
-    " shown on average, and no weight of the penalty brings more truth over all tasks than none. Where the"
-    " judge's favourite answer is truly bad, the claim holds: the truth falls far, and a weight of 0.3"
-    " prevents most of it. So it depends on the judge: with a flawless one, and on average over this family,"
-    " a weight of 0.3 only holds back. A penalty is for judges that are wrong about what they like best, and"
-    " one has to know that to choose its weight.",
-    chosen="The first version of this experiment had one task with a truth that bends down, a fixed learning"
-    " rate, and sentences of which flattery was the only trap. After a first look at the family, the fall"
-    " without a penalty is compared with that of a flawless judge in place of 0, which nothing can be below;"
-    " and judges that are misled took the place of a truth that only bends down.",
 )

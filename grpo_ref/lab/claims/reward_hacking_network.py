@@ -96,8 +96,6 @@ WEIGHTS = Tuning("kl_coef", (0.0, 0.1, 0.3, 1.0, 3.0, 10.0), by="final true")
 EXPERIMENT = Experiment(
     name="reward_hacking_network",
     title="Does a KL penalty prevent hacking of a learned reward model?",
-    answer="The true reward falls on every task while the learned reward keeps rising. The penalty"
-    " prevents this, but it leaves hardly more true reward than at the start.",
     beside="reward_hacking",
     group="divergence",
     claim="Without a KL penalty a reward that was learned from preferences keeps rising while the true one"
@@ -140,11 +138,4 @@ EXPERIMENT = Experiment(
         Curves("true", "true reward (standard deviations)"),
         Grid("true reward at the end", xlabel="weight of the KL penalty", arms=(BEST,), log=""),
     ),
-    remark="The true reward falls on every task, on average far below where it began, while the learned one"
-    " goes on rising. The penalty prevents that, but what it leaves is hardly more than the start: paid what"
-    " is true, the same network gains many times as much. In the table the same is found where the judge is"
-    " misled; here every reward model is blind to a part of the taste, the length of a name.",
-    chosen="The learning rates and the length of the training were chosen in trial runs in which the true"
-    " reward was paid, on two tasks that are not judged. The weights and the learning rates of the control"
-    " were extended upwards after a first trial.",
 )

@@ -106,8 +106,6 @@ def _arm(recipe: Recipe, *, by: str = "mean both", **options: Any) -> Arm:
 EXPERIMENT = Experiment(
     name="reward_scales",
     title="Does a large reward hide a small one, and does GDPO prevent it?",
-    answer="In a sum, the small reward is learned more slowly on every task, and the more so the larger"
-    " the other reward is. With GDPO the scale does not matter.",
     group="rewards",
     claim="Where rewards are summed before they are normalized, one of large scale drowns one of small"
     " scale; where each is normalized first (GDPO), scales do not matter.",
@@ -191,12 +189,4 @@ EXPERIMENT = Experiment(
         Curves("large", "large reward's quality (0 reference, 1 best)", arms=tuple(RECIPES)),
         Grid("mean quality of both (mean over updates)", arms=tuple(RECIPES)),
     ),
-    remark="In the sum, the small reward is learned more slowly than at equal scales, on every task, and the"
-    " more so the larger the other one: until that hardly varies within a group any more, the second part"
-    " of the completion moves at random. With GDPO the scale does not matter. By the end most of the delay"
-    " is made up for, and GDPO is only a little ahead. The large reward is learned as fast within the"
-    " margin; but a reward that is luck is normalized to full size as well, and then slows the other a"
-    " little. Without GDPO, weights that undo the scales do as much: that is the sum at 1:1.",
-    chosen="The first version of this experiment ran one task at one learning rate and one ratio. There two"
-    " criteria of one kind replaced a score and a binary format, which were not alike even at equal scales.",
 )

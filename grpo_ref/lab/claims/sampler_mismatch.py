@@ -118,8 +118,6 @@ def _more_reward(says: str, left: str, right: str, *, main: bool = False) -> Pre
 EXPERIMENT = Experiment(
     name="sampler_mismatch",
     title="Which importance weights repair a mismatch between sampler and trainer (TIS, MIS)?",
-    answer="For a small mismatch the noise of the batch hides the bias, and TIS and MIS are equally"
-    " good. For a large mismatch, corrections of whole completions reduce the error.",
     group="mismatch",
     claim="Log-probabilities of the sampler that differ from the learner's bias the gradient; importance"
     " weights repair it, sequence-level ones better than token-level ones; truncation (TIS) is the better"
@@ -193,17 +191,4 @@ EXPERIMENT = Experiment(
             arms=tuple(f"{label}, large, learning" for label in (NONE, TIS, MIS)),
         ),
     ),
-    depends_on="the size of the mismatch and of the batch",
-    remark="It depends on the size of the mismatch and on that of the batch. Where the mismatch is small the"
-    " noise of the batch hides the bias, next to nothing is cut off, and TIS and MIS err alike. Where it"
-    " is large, TIS of completions errs less than no correction on all tasks. Over all sizes it also errs"
-    " less than TIS of tokens, for which a gain is not shown, since the weight of a token repairs its own"
-    " probability and not that of the text around it. Where it is large, MIS errs less than TIS in batches"
-    " of 32 completions but more from 512 on, also at the best scale of the gradient, so no learning rate"
-    " makes up for what it drops. That learning gains by a correction is not shown, not even at a large"
-    f" mismatch, each arm at its best rate; but completions have only {LENGTH} tokens here.",
-    chosen="Before, truncating was judged by its bias and masking by its noise, and the size of the mismatch"
-    " was fixed. After a first look at this family half of the tasks got rewards between 0 and 1, because all"
-    " arms learned right and wrong at once, the grid was moved up, and the comparison of TIS with no"
-    " correction at a large mismatch was added.",
 )

@@ -17,7 +17,7 @@ from grpo_ref.lab.framework.experiment import (
     tuned,
 )
 from grpo_ref.lab.framework.low_precision import BITS, Pair, pair
-from grpo_ref.lab.framework.network import RATES, SUMS, TRIED, sums
+from grpo_ref.lab.framework.network import RATES, SUMS, sums
 from grpo_ref.lab.framework.tasks.digit_sums import PLAIN, labelled_answers
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.config import config_for
@@ -167,8 +167,6 @@ def _more_right(says: str, left: str, right: str, *, main: bool = False) -> Pred
 EXPERIMENT = Experiment(
     name="sampler_mismatch_network",
     title="Does a sampler in lower precision harm training, and do corrections help?",
-    answer="A sampler in bfloat16, or even in float8, hardly affects learning here, with or without a"
-    " correction.",
     beside="sampler_mismatch",
     group="mismatch",
     claim="A sampler that computes the network's log-probabilities in lower precision than the learner biases"
@@ -218,12 +216,4 @@ EXPERIMENT = Experiment(
         Points("bias, float8", "bias of the gradient (float8) /\n|exact gradient|"),
         Grid("right completions (mean over updates)"),
     ),
-    remark="A sampler in bfloat16, and even one in float8, hardly matters for learning here, with or without"
-    " a correction. What low precision does is real but small: it biases the gradient, by less than a"
-    " hundredth of its length in bfloat16 and by some hundredths in float8. Importance weights of completions"
-    " take the bias away, those of tokens a part of it; but the noise of a batch is far larger. The mismatch"
-    " of the table's tasks is drawn, and most of it is far larger than what rounding makes of a small"
-    " network; a deep one may round worse.",
-    chosen=f"{TRIED} At first the gradient was measured after 20 updates at a larger learning rate, where"
-    " some runs had next to none left.",
 )

@@ -52,8 +52,6 @@ def aligned(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
 EXPERIMENT = Experiment(
     name="sequence_ratio",
     title="Is GSPO's sequence ratio better than the ratios of tokens?",
-    answer="With the best settings for each, neither GSPO nor GRPO clearly learns more or is more"
-    " stable. Tasks differ a lot.",
     group="clipping",
     claim="When a batch is used for several steps, GSPO's ratio of the sequence is theoretically correct and"
     " more stable than GRPO's ratios of the tokens; when it is used once, there is no difference.",
@@ -162,13 +160,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("reward, mean of all updates", arms=("GRPO", "GSPO", "GSPO clipped at 0.2")),
     ),
-    remark="Each at its best, neither GSPO nor GRPO is shown to learn more or to fall less; tasks differ a"
-    " lot. At a small learning rate GSPO loses on most tasks, which goes with its narrow clip range, since"
-    " with GRPO's range it keeps up there. With that range, or with 16 steps for each batch, GSPO is a"
-    " little ahead on most tasks. Its ratio is nearer to the exact gradient than GRPO's, but does not give"
-    " it; only the product of the token ratios does. The words have at most 16 letters; completions of"
-    " thousands of tokens and mixtures of experts, of which GSPO's authors speak, are not tested.",
-    chosen="Before, the experiment was a single task at one learning rate. The arms that use a batch 16 times"
-    " took the place of arms with more luck after a look at the family, where GSPO's gain went with the"
-    " number of passes and not with luck.",
 )

@@ -69,8 +69,6 @@ def _more(says: str, left: str, right: str, *, main: bool = False) -> Prediction
 EXPERIMENT = Experiment(
     name="soft_clipping",
     title="Are the smooth weights of SAPO and VESPO better than hard clipping?",
-    answer="The settings of the soft weights matter less than the clip range. But soft weights do not"
-    " clearly gain more reward than hard clipping.",
     group="clipping",
     claim="The cliff of hard clipping makes training sensitive to the clip range and unstable; the smooth"
     " weights of SAPO and VESPO do not, and handle stale data.",
@@ -129,14 +127,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("reward, mean of all updates", arms=(*SETTINGS, "no clip")),
     ),
-    remark="That the settings of the soft weights matter less does hold, at the learning rate that is best"
-    " for each. But with each recipe at that rate they are not shown to gain more reward than hard"
-    " clipping, though VESPO is ahead on nearly all tasks, nor to fall less. SAPO learns as without any"
-    " clip: its gate is wide. The gain depends on how often a batch is used: with 16 steps for each SAPO"
-    " gains more, and VESPO is ahead on most tasks, if not surely by a margin that matters; used once,"
-    " there is no difference. So they may be worth a try where a batch is used often.",
-    chosen="Before, the experiment was a single task at one learning rate, with luck in an arm of its own."
-    " The arms that use a batch 16 times were added after a look at the family, where the differences"
-    " went with the number of passes, and then their grid was moved down, because the best rate lay at its"
-    " end.",
 )

@@ -68,8 +68,6 @@ SHOWN = ("clipping, 0", *(_at(method) for method in METHODS))
 EXPERIMENT = Experiment(
     name="staleness",
     title="How stale may a batch be, and which corrections help?",
-    answer="If batches are 8 updates old, decoupled PPO, TIS and CISPO learn faster than plain clipping"
-    " on nearly every task. At the end of training no difference is shown.",
     group="mismatch",
     claim="Batches that are several updates old harm plain clipping, whose ratio is that to the sampler;"
     " decoupled PPO, which clips around the learner and weighs by learner over sampler, learns from"
@@ -159,17 +157,4 @@ EXPERIMENT = Experiment(
         Curves("correct", "right completions (share)", arms=("clipping, 0", "clipping, 8", "decoupled, 8")),
         Grid("right completions, mean of\nall updates (share)", arms=SHOWN),
     ),
-    depends_on="whether one looks during training or at its end",
-    remark="Where batches are 8 updates late, decoupled PPO, TIS and CISPO learn faster than plain clipping"
-    " on nearly every task. At the end, when most is learned, a difference is no longer shown, and"
-    " decoupled PPO ends where it ends with fresh batches; but where the questions are few, so that"
-    " each was learned from many times in 8 updates, it ends a little lower than with fresh ones. It is"
-    " not the weights that help: to take late batches for fresh ones, and clip around the learner"
-    " without any weight, is even slightly better in the mean. What harms seems to be the clip around"
-    " the sampler, which takes the gradient from the very tokens that were learned in between."
-    " Completions here have few tokens and prompts share nothing; with long ones, where policies move"
-    " apart further, the weights may matter, as the sources say.",
-    chosen="The arms with few questions were added after a look, because in the large tasks of the family few"
-    " batches ask the same question within 8 updates; and the grid was moved up, because the best rate lay at"
-    " its end.",
 )

@@ -129,8 +129,6 @@ def _more(
 EXPERIMENT = Experiment(
     name="std_division",
     title="Does the division by the standard deviation favour easy and hard prompts?",
-    answer="The division gives easy and hard prompts more weight on every task. How much depends on the"
-    " group size, and on average the predicted increase of a quarter is undecided.",
     group="advantages",
     claim="Dividing by the group's standard deviation gives prompts that are very easy or very hard larger"
     " weights: a question-level difficulty bias, which Dr. GRPO removes.",
@@ -231,17 +229,4 @@ EXPERIMENT = Experiment(
         Curves("hard", "pass rate of questions hard at first", arms=SHOWN),
         Grid("pass rate of all questions (mean over updates)", arms=SHOWN[:2]),
     ),
-    remark="With the division hard and easy prompts weigh more than without it on every task, but by how"
-    " much depends on the size of the groups, so that on average it is not surely a quarter more: it is"
-    " hardly more in groups of 4, where a hard prompt that is not all wrong has one right completion as a"
-    " rule, and in groups of 32 twice as much as in those. Even so, hard prompts never weigh as much as a"
-    " prompt of 50 %; arXiv:2601.20614 finds these weights of hard prompts too small. In training, each at"
-    " its own learning rate, it makes hardly any difference with Adam; with SGD the divided rewards learn a"
-    " little more on average, of hard questions and of all; and with steps of equal length nothing is"
-    " shown. So the weights that Dr. GRPO describes are there, the more so in large groups, but that they"
-    " do harm is not seen, perhaps because these questions share nothing.",
-    chosen="The first version of this experiment trained three prompts with steps of equal length. After a"
-    " look at the family, pushes are compared by their logarithm, and a quarter more counts, since in small"
-    " groups they differ by a factor rather than by a number; and the steps of equal length were added"
-    " again, and groups of 4 and of 32.",
 )

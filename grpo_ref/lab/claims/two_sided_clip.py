@@ -46,8 +46,6 @@ def _too_fast(recipe: Recipe) -> Arm:
 EXPERIMENT = Experiment(
     name="two_sided_clip",
     title="Does a second clip bound (dual clip) prevent training from blowing up?",
-    answer="The second bound makes the longest gradient shorter on nearly every task. There is no clear"
-    " gain in reward.",
     group="clipping",
     claim="The ratio of a bad token is not bounded by PPO's clip; when such a token has become many times"
     " likelier since it was drawn, its gradient is huge and training blows up. A second bound (two-sided or"
@@ -165,16 +163,4 @@ EXPERIMENT = Experiment(
         Points("largest fall", "largest fall of the share right", arms=SHOWN),
         Grid("right completions, mean of\nall updates (share)", arms=SHOWN[:4]),
     ),
-    depends_on="what is measured: the length of the gradient, or the reward",
-    remark="The longest gradient is shorter by the second bound on nearly every task. But at the best"
-    " learning rate the reward hardly falls, with one bound or with two, and no gain in reward is"
-    " shown. Where Adam is too fast, the reward is a little higher with the second bound on nearly"
-    " every task; that it falls less there is not shown. By gradient descent the bound hardly acts,"
-    " perhaps because at the best rate one step decides a question. So the bound is what its authors"
-    " say, a safety net, and no cost of it is seen; but it is no gain where the rate is right.",
-    chosen="At first gradient descent was the standard, since it does not rescale a long gradient; at its"
-    " best rates no bound acts, whichever grid, so after that look Adam became the standard, as in the"
-    " sources. The arms in which it is too fast were added because at the best rate nothing blew up."
-    " Before anything was looked at, the longest gradient took the place of its ratio to the median, which"
-    " goes to 0 as a policy becomes certain.",
 )

@@ -169,7 +169,6 @@ class Experiment:
     Attributes:
       name: name on the command line, and of the file in `claims`.
       title: the question that the experiment answers.
-      answer: the answer, in one or two sentences.
       group: part of the algorithm that the claim is about.
       claim: the claim in one sentence, as in the source.
       source: source of the claim.
@@ -178,11 +177,8 @@ class Experiment:
       arms: label -> arm.
       predictions: predictions of the claim. Their confidence intervals are simultaneous.
       panels: one or two panels that show the effect.
-      remark: sentence that the reader of the verdict needs, or "".
-      chosen: description of any choice that was made after seeing results, or "".
       exhibit: function that returns Markdown to look at, such as samples of the policies; or None.
       family: description of how each task is sampled, in a sentence or two; "" if there is only one task.
-      depends_on: what a mixed verdict was measured to depend on, in a few words; or "".
       beside: name of the experiment that asks the same question of a table, if this one asks it of a network;
         otherwise "".
       clauses: the assertions of a claim that makes several; `clauses.toml` has them.
@@ -190,7 +186,6 @@ class Experiment:
 
     name: str
     title: str
-    answer: str
     group: str
     claim: str
     source: str
@@ -199,11 +194,8 @@ class Experiment:
     arms: Mapping[str, Arm]
     predictions: tuple[Prediction, ...]
     panels: tuple[Curves | Points | Grid, ...]
-    remark: str = ""
-    chosen: str = ""
     exhibit: Callable[[], str] | None = None
     family: str = ""
-    depends_on: str = ""
     beside: str = ""
     clauses: tuple[Clause, ...] = ()
 

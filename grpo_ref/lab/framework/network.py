@@ -37,11 +37,6 @@ SUMS = (
 )
 """Description of how the tasks of `sums` are sampled."""
 RATES = Tuning("learning_rate", (0.001, 0.003, 0.01, 0.03, 0.1), by="final correct")
-TRIED = (
-    "The network's size, its imitation and the grid of learning rates were chosen in trial runs of plain GRPO"
-    " with groups of 16, on three tasks that are not judged."
-)
-"""Description of the trial runs that were seen before the predictions."""
 Started: TypeAlias = tuple[Task, NeuralPolicy]
 """A task whose prompts a network can read, and the network that has learned to imitate its reference."""
 

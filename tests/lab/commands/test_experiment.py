@@ -48,7 +48,6 @@ def test_report_of_stored_results(tmp_path, monkeypatch):
     page = Path("out/README.md").read_text(encoding="utf-8")
     assert "| High is higher than low | holds (exact) | level: high - low | 1 [1, 1] | 0 | " in page
     assert "1 claim: 1 *supported*" in page
-    assert "**Chosen after trial runs.** Nothing was." in page
     assert "| of nothing |" in page
     assert "Predictions [written down](predictions/toy.json) on " in page
     assert r"More is more, whatever \| else." in Path("page.md").read_text(encoding="utf-8")

@@ -38,8 +38,8 @@ def test_another_prediction_has_another_hash_and_date(tmp_path, change):
     assert recorded(other, tmp_path)["written"] == "2026-03-04"
 
 
-def test_what_is_said_of_a_result_may_change():
-    assert fingerprint(replace(TOY, remark="Seen.", chosen="This.")) == fingerprint(TOY)
+def test_the_description_of_a_run_may_change():
+    assert fingerprint(replace(TOY, run="Seen.", title="This?")) == fingerprint(TOY)
 
 
 def test_another_citation_keeps_the_hash_and_the_date_of_the_file(tmp_path):
