@@ -124,7 +124,7 @@ EXPERIMENT = Experiment(
     " GRPO (2026, not public), sec. 7.5.1, for the remedy",
     family=f"{PROMPTS} prompts have answers of two tokens out of {VOCABULARY}, 2 to 6 of the 64 right and"
     " equally good. How many, how sharp the table's reference is (a standard deviation of its logits of 0.5"
-    " to 2.5) and the size of the groups (4, 8 or 16) are drawn. A network of two layers reads the number of"
+    " to 2.5) and the size of the groups (4, 8 or 16) are drawn. A small transformer reads the number of"
     " the prompt and first imitates 4096 answers of that reference.",
     run=f"GRPO learns for {UPDATES} updates of {PROMPTS} prompts with Adam: without pressure, with a KL"
     " penalty (k3) or with an entropy bonus. Learning rate and weight are chosen together, in the order rate,"

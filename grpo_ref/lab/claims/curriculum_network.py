@@ -18,7 +18,7 @@ from grpo_ref.lab.framework.experiment import (
     Tuning,
     tuned,
 )
-from grpo_ref.lab.framework.network import Started, imitator
+from grpo_ref.lab.framework.network import TRANSFORMER, Started, imitator
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.state import initial_state
@@ -70,7 +70,7 @@ def drawn(seed: int) -> Drawn:
         weights=np.ones(1),
     )
     numbers = np.stack(np.divmod(lengths - 1, count), axis=-1)
-    return Drawn(imitator(task, numbers, seed=seed, steps=200, context=longest + 1), lengths, moves)
+    return Drawn(imitator(task, numbers, seed=seed), lengths, moves)
 
 
 def _judge(lengths: Integers, moves: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
@@ -101,7 +101,7 @@ def taught(
     (task, policy), lengths, moves = drawn(seed)
     sizes: dict[str, Any] = {"updates": UPDATES, "prompts": PROMPTS, "group_size": GROUP}
     sizes |= {"learning_rate": learning_rate, "seeds": seeds, "seed": seed, **config}
-    settings = config_for(task, "mlp", **sizes)
+    settings = config_for(task, TRANSFORMER, **sizes)
     hardest = np.full((seeds, 1), len(lengths) - 1)
     path = np.tile(moves[::-1], (seeds, 1, 1, 1))
     state, rates = initial_state(task, settings, policy), []
@@ -138,7 +138,7 @@ EXPERIMENT = Experiment(
     family="Prompts need 1 to 4 or 1 to 8 steps, with 3 to 5 moves in each; which move is right depends on"
     " how many steps are left, for all prompts alike. The hardest prompt has between an even share and 80 %"
     " of the pool. At first it is solved with a chance of one in a million to one in a hundred"
-    " (log-uniform). A network of two layers reads the number of steps and the moves so far, and has to find"
+    " (log-uniform). A small transformer reads the number of steps and the moves so far, and has to find"
     " out by itself that prompts share steps; it first imitates 4096 attempts of a table in which they do.",
     run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam and without a KL penalty:"
     " on the hardest prompt only; on the pool as it is; with only the shorter half of the lengths in the"

@@ -66,7 +66,7 @@ def drawn(seed: int) -> Drawn:
         weights=np.ones(1),
     )
     numbers = np.stack([own // answers, own % answers], axis=-1)
-    start = imitator(task, numbers, seed=seed, steps=200, context=budget + 1, width=8)
+    start = imitator(task, numbers, seed=seed)
     return Drawn(start, (labels.reshape(questions, COPIES, 1) == np.arange(answers)).mean(1))
 
 
@@ -132,7 +132,7 @@ EXPERIMENT = Experiment(
     " (arXiv:2503.14476), for the token mean",
     family="4 to 16 questions with 4 to 8 answers, the right one given at first in 5 to 50 % of completions,"
     " and up to 30 % of the labels at random. After the answer comes filler, 60 to 90 % of tokens at first,"
-    " on which no reward depends, up to a budget of 6 to 12 tokens. A network of two layers reads the number"
+    " on which no reward depends, up to a budget of 6 to 12 tokens. A small transformer reads the number"
     " of the question, the answer and the filler so far; it first imitates 4096 such completions, in which"
     " filler does not depend on the answer.",
     run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam and without a KL penalty:"

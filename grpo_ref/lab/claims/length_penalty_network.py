@@ -18,7 +18,7 @@ from grpo_ref.lab.framework.experiment import (
     Prediction,
     tuned,
 )
-from grpo_ref.lab.framework.network import RATES, Started, imitator
+from grpo_ref.lab.framework.network import RATES, TRANSFORMER, Started, imitator
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.task import END, Task
@@ -78,7 +78,7 @@ def drawn(seed: int) -> Drawn:
         weights=np.ones(1),
     )
     read = np.stack([first, second], axis=-1)
-    return Drawn(imitator(task, read, seed=seed, steps=200, context=budget + 1, width=8), right, needed)
+    return Drawn(imitator(task, read, seed=seed), right, needed)
 
 
 def _judge(right: Integers, needed: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
@@ -121,7 +121,7 @@ def learned(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int) -> M
         return np.concatenate([found[..., ~unseen].mean(-1), found[..., unseen].mean(-1)], axis=-1)
 
     sizes: dict[str, Any] = {"updates": UPDATES, "prompts": PROMPTS, "group_size": GROUP}
-    settings = config_for(task, "mlp", **sizes, learning_rate=learning_rate, seeds=seeds, seed=seed)
+    settings = config_for(task, TRANSFORMER, **sizes, learning_rate=learning_rate, seeds=seeds, seed=seed)
     states = (state for _, state in iter_train(task, recipe, settings, metrics=(), policy=policy))
     found = [both(state.params) for state in states if state.update % EVERY == 0]
     names = ("right", "length", "right, held out", "length, held out")
@@ -149,10 +149,10 @@ EXPERIMENT = Experiment(
     " Training language models to reason efficiently (arXiv:2502.04463, abstract), for a price of length",
     family="Prompts are pairs of 4 to 8 signs: the first asks for one of 3 to 7 answers, the second says how"
     " long one has to think before it, up to 40 % of a budget of 8 to 16 tokens. A quarter of the pairs is"
-    " held out. More thinking does no harm, but what the budget cuts off has no answer. A network of two"
-    " layers reads the pair and the thoughts so far; it first imitates 4096 completions for the other pairs,"
-    " whose answers are right in 20 to 70 %, were they given late enough, and in which thinking goes on with"
-    " a constant chance, for 30 to 80 % of the budget in the mean, if it were endless.",
+    " held out. More thinking does no harm, but what the budget cuts off has no answer. A small"
+    " transformer reads the pair and the thoughts so far. It first imitates 4096 completions for the other"
+    " pairs. Their answers are right in 20 to 70 %, if they are given late enough, and in them thinking goes"
+    " on with a constant chance, for 30 to 80 % of the budget in the mean, if it were endless.",
     run=f"{UPDATES} batches of {PROMPTS} groups of {GROUP} are learned with Adam and without a KL penalty."
     " The reward is 1 for a right answer and 0 for a wrong one. DAPO's penalty grows over the last fifth of"
     " the budget from 0 to 0.5, half of this difference, as in the paper, whose rewards are +1 and -1."

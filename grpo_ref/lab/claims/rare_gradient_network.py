@@ -123,7 +123,7 @@ EXPERIMENT = Experiment(
     " 0.7 at first. A guess is right by luck, for a share of up to 0.5 of the prompts, which the policy"
     " cannot tell apart. Drawn are also the number of prompts (8 to 16), the size of the groups (4, 8 or 16),"
     " how many passes are made over a batch (1, 2 or 4) and into how many parts each is cut (2 or 4). A"
-    " network of two layers reads the number of the context and what it has said; it first imitates 4096"
+    " small transformer reads the number of the context and what it has said; it first imitates 4096"
     " answers of a table with these chances.",
     run=f"{UPDATES} batches are learned with Adam and without a KL penalty, each used for 2 to 16 steps. And"
     f" from the start, {STEPS} steps are taken on one batch of 64 x 8 completions, to count gradients.",

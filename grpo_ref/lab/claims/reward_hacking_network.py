@@ -104,8 +104,8 @@ EXPERIMENT = Experiment(
     " Instruct, GRPO loss (2026)",
     family="Names are completed from their first letter. A reward model has learned from 50 to 1000 choices"
     " (log-uniform) between two names, with a prior of precision 1/e to e; it counts pairs of neighbouring"
-    " letters, and cannot see what the true taste sees, that a name should have six letters. A network of two"
-    " layers sees the last four letters, and first imitates 4096 names of a letter model of the census.",
+    " letters, and cannot see what the true taste sees, that a name should have six letters. A small"
+    " transformer sees all letters so far, and first imitates 4096 names of a letter model of the census.",
     run=f"GRPO with k3 learns from the reward model for {UPDATES} updates of {PROMPTS} x {GROUP} names with"
     " Adam: without a penalty, at the learning rate that gives most of the learned reward; and at a learning"
     f" rate of {RATE}, with the weight of the penalty that gives most of the true one, 0 included. In the"

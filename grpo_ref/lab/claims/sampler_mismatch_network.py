@@ -17,7 +17,7 @@ from grpo_ref.lab.framework.experiment import (
     tuned,
 )
 from grpo_ref.lab.framework.low_precision import BITS, Pair, pair
-from grpo_ref.lab.framework.network import RATES, SUMS, sums
+from grpo_ref.lab.framework.network import IMITATES, MLP, RATES, TASKS, sums
 from grpo_ref.lab.framework.tasks.digit_sums import PLAIN, labelled_answers
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.config import config_for
@@ -51,8 +51,8 @@ def weights_of(correction: Slot | None, learner: Floats, sampler: Floats, mask: 
 @cache
 def _learner(seed: int, seeds: int) -> tuple[Task, NeuralActor]:
     """A task and networks that have begun to learn it."""
-    task, policy = sums(seed, COPIES)
-    config = config_for(task, "mlp", seeds=seeds, seed=seed, updates=BEFORE, learning_rate=0.003)
+    task, policy = sums(seed, COPIES, kind=MLP)
+    config = config_for(task, MLP, seeds=seeds, seed=seed, updates=BEFORE, learning_rate=0.003)
     *_, last = iter_train(task, PLAIN, config, metrics=(), policy=policy)
     return task, policy.at(last.state.params.astype(np.float64), 1.0)
 
@@ -125,7 +125,7 @@ def learned(
     *, precision: str, correction: Slot | None, learning_rate: float, seeds: int, seed: int
 ) -> Measures:
     """Train with the completions of a sampler of low precision; what counts is the learner's own policy."""
-    task, policy = sums(seed, COPIES)
+    task, policy = sums(seed, COPIES, kind=MLP)
     generators = [np.random.default_rng([seed, run]) for run in range(seeds)]
     answers, asked = labelled_answers(task)
     params, optimizer = policy.start(task, seeds), Adam(learning_rate)
@@ -173,7 +173,9 @@ EXPERIMENT = Experiment(
     " the gradient; importance weights of completions repair it.",
     source="Yao et al. 2025, truncated importance sampling; a book chapter on GRPO (2026, not public), sec."
     " 7.5.7",
-    family=SUMS,
+    # `RoundedMLP` rounds what every layer of an MLP gives, so the learner is an MLP as well.
+    family=f"{TASKS} A network of two layers (16 numbers a digit, 64 inside) reads the last four digits."
+    f" {IMITATES}",
     run="The sampler has the learner's weights, but these and what each layer gives are rounded to the 8"
     " binary digits of bfloat16 or the 4 of float8 (e4m3). The algorithm is the plain policy gradient with"
     f" the group's mean reward as baseline. TIS limits importance weights to {CAP:g}, MIS drops those above"

@@ -35,7 +35,7 @@ def _words(seed: int) -> Started:
     task = spelling(**options)
     word = task.starts // options["length"]
     numbers = np.stack([word // letters, word % letters], axis=-1)
-    return imitator(task, numbers, seed=seed, context=options["length"] + 1, width=4, steps=100)
+    return imitator(task, numbers, seed=seed, steps=200)
 
 
 def reused(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int) -> Measures:
@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
     source="Zheng et al. 2025, GSPO (arXiv:2507.18071); a book chapter on GRPO (2026, not public), sec."
     " 7.5.3",
     family=f"{FAMILY} Words, luck and passes are the table's, batches are always of {PROMPTS} x {GROUP}."
-    " A network of two layers reads the number of the word and all letters so far; it first imitates 4096"
+    " A small transformer reads the number of the word and all letters so far; it first imitates 4096"
     " words of the table's reference, and all words share its weights.",
     run=f"{UPDATES} batches of {PROMPTS} x {GROUP} words are learned with Adam and without a KL penalty, each"
     " used for 2 to 16 steps. GSPO has the clip range of its paper, and in one arm GRPO's of 0.2.",

@@ -27,34 +27,55 @@ from grpo_ref.training import iter_train
 
 EXAMPLES, STEPS = 4096, 300
 """Number of completions of the table's reference to imitate, and of optimizer steps on them."""
-SIZES: Mapping[str, int] = {"context": 4, "width": 16, "hidden": 64}
-"""A network of two layers that reads the last four tokens: a question and the beginning of its answer."""
-SUMS = (
+TRANSFORMER, MLP = "transformer", "mlp"
+SIZES: Mapping[str, Mapping[str, int]] = {
+    TRANSFORMER: {"width": 32, "layers": 1, "heads": 2},
+    MLP: {"context": 4, "width": 16, "hidden": 64},
+}
+"""Kind of network -> its sizes. The MLP reads the last four tokens."""
+TASKS = (
     "The tasks are those of the table: sums of digits a+b with a and b up to a number from 2 to 9, with up to"
-    " 30 % wrong labels. A network of two layers (16 numbers a digit, 64 inside) reads the digits of the"
-    " question. It first imitates 4096 answers of the table's reference, so 2 to 50 % of its answers are"
-    " right when it is first rewarded; all questions share its weights."
+    " 30 % wrong labels."
 )
 """Description of how the tasks of `sums` are sampled."""
-RATES = Tuning("learning_rate", (0.001, 0.003, 0.01, 0.03, 0.1), by="final correct")
+IMITATES = (
+    "It first imitates 4096 answers of the table's reference, so 2 to 50 % of its answers are right when it"
+    " is first rewarded. All questions share its weights."
+)
+"""Description of how the network of `sums` begins."""
+SUMS = (
+    f"{TASKS} A small transformer (one layer, width 32, two heads; about 13,000 weights) reads the digits of"
+    f" the question and of its own answer. {IMITATES}"
+)
+"""Description of the tasks of `sums` and of its transformer."""
+RATES = Tuning("learning_rate", (0.001, 0.003, 0.01, 0.03), by="final correct")
 Started: TypeAlias = tuple[Task, NeuralPolicy]
 """A task whose prompts a network can read, and the network that has learned to imitate its reference."""
 
 
-def imitator(task: Task, prompt_tokens: Integers, *, seed: int, steps: int = STEPS, **sizes: int) -> Started:
+def imitator(
+    task: Task,
+    prompt_tokens: Integers,
+    *,
+    seed: int,
+    kind: str = TRANSFORMER,
+    steps: int = STEPS,
+    **sizes: int,
+) -> Started:
     """Return the task with its prompts as tokens, and a network that imitates the task's reference.
 
     Args:
       task: task of a table.
       prompt_tokens: (Q, L) tokens of each prompt that the network reads.
       seed: seed of the examples and of the weights.
+      kind: kind of network, a key of `SIZES`.
       steps: number of steps of the imitation.
       sizes: sizes of the network that differ from `SIZES`.
     """
     drawn = sample(task, task.ref_logits[None], prompts=EXAMPLES, group_size=1, seed=seed)
     examples = Examples(drawn.prompts[0], drawn.tokens[0, :, 0], drawn.mask[0, :, 0])
     readable = replace(task, prompt_tokens=prompt_tokens, examples=examples)
-    network = network_for(readable, "mlp", {**SIZES, **sizes})
+    network = network_for(readable, kind, {**SIZES[kind], **sizes})
     config = PretrainConfig(steps=steps, batch=128, learning_rate=0.01, check_every=steps + 1, seed=seed)
     *_, last = pretrain(readable, network, config)
     return readable, last.policy
@@ -77,22 +98,23 @@ def network_curves(
       config: fields of `TrainConfig`.
     """
     task, policy = start
-    updates = iter_train(task, recipe, config_for(task, "mlp", **config), metrics=record, policy=policy)
+    updates = iter_train(task, recipe, config_for(task, TRANSFORMER, **config), metrics=record, policy=policy)
     return kept(updates, record, measured or {})
 
 
 @cache
-def sums(seed: int, copies: int = COPIES, known: float | None = None) -> Started:
+def sums(seed: int, copies: int = COPIES, known: float | None = None, kind: str = TRANSFORMER) -> Started:
     """Sample a task and pretrain its network, once for all arms of a process.
 
     Args:
       seed: seed of the task, the examples and the weights.
       copies: number of prompts that ask the same question.
       known: probability of the right answer to a question of median difficulty; sampled if None.
+      kind: kind of network, a key of `SIZES`.
     """
     task = drawn_sums(seed, copies=copies, **({} if known is None else {"known": known}))
     digits = np.array([[int(prompt[0]), int(prompt[2])] for prompt in task.prompts])
-    return imitator(task, digits, seed=seed)
+    return imitator(task, digits, seed=seed, kind=kind)
 
 
 def learned(*, recipe: Recipe, seeds: int, seed: int, known: float | None = None, **config: Any) -> Measures:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grpo_ref.lab.framework.network import learned, network_curves, sums
+from grpo_ref.lab.framework.network import SIZES, learned, network_curves, sums
 from grpo_ref.lab.framework.tasks.digit_sums import PARTS, PLAIN, drawn_sums
 from grpo_ref.learning.rollout import draw, sample
 
@@ -15,8 +15,9 @@ def start():
     return sums(SEED)
 
 
-def test_the_network_begins_about_as_right_as_the_table(start):
-    task, policy = start
+@pytest.mark.parametrize("kind", SIZES)
+def test_the_network_begins_about_as_right_as_the_table(kind):
+    task, policy = sums(SEED, kind=kind)
     actor = policy.at(policy.start(task, 1), 1.0)
     network = draw(task, actor, [np.random.default_rng(0)], prompts=4000, group_size=1).rewards.mean()
     table = drawn_sums(SEED)
@@ -43,7 +44,7 @@ def test_what_is_measured_is_a_curve_over_the_updates(start):
 
 
 def test_a_network_learns_sums():
-    sizes = {"updates": 4 * PARTS, "prompts": 16, "group_size": 8, "learning_rate": 0.01}
-    curve = learned(recipe=PLAIN, seeds=2, seed=SEED, **sizes)["correct"]
+    sizes = {"updates": 4 * PARTS, "prompts": 16, "group_size": 8, "learning_rate": 0.003}
+    curve = learned(recipe=PLAIN, seeds=2, seed=3, **sizes)["correct"]
     assert curve.shape == (2, PARTS)
-    assert (curve[:, -1] > curve[:, 0] + 0.1).all()
+    assert (curve[:, -1] > curve[:, 0] + 0.3).all()
