@@ -56,6 +56,12 @@ def on_a_task(*, gain, rate, seeds, seed):
     }
 
 
+def with_other(*, gain, rate, seeds, seed):
+    """Return the levels of `on_a_task`, and a second measure that falls with the rate on every task."""
+    found = on_a_task(gain=gain, rate=rate, seeds=seeds, seed=seed)
+    return found | {"other": found["level"] * 0.0 - rate}
+
+
 RATES = Tuning("rate", (0.1, 0.3, 1.0), by="level")
 FAMILY = Experiment(
     name="family",

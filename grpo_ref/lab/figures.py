@@ -16,7 +16,8 @@ from grpo_ref.files import replace_file
 from grpo_ref.lab.framework.experiment import Curves, Experiment, Grid, Measures, Points
 from grpo_ref.lab.framework.statistics import interval
 from grpo_ref.lab.framework.summary import effect
-from grpo_ref.lab.framework.verdicts import ClaimResult, Scores
+from grpo_ref.lab.framework.tuning import TunedArm
+from grpo_ref.lab.framework.verdicts import ClaimResult, Finding
 from grpo_ref.plots.style import (
     COLOURS,
     LINES,
@@ -64,7 +65,9 @@ def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
     """Draw the panels of an experiment, one below the other, so that a phone shows them in full size.
 
     Lines and points are means over the seeds; bands and bars are 95 % intervals (Student's t). An arm looks
-    the same in all panels and is in the legend of the first panel that shows it.
+    the same in all panels and is in the legend of the first panel that shows it. If settings were chosen, the
+    last panels show the score over the values that were tried, and the differences of the main predictions
+    with both arms at the same value.
 
     Args:
       experiment: the claim and its panels.
@@ -73,20 +76,41 @@ def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
     Returns:
       The figure.
     """
-    panels = len(experiment.panels)
+    panels = panels_of(experiment, result)
+    equal = compared_at_equal_values(result)
+    count = len(panels) + len(equal)
     with figure_style():
-        figure = new_figure(WIDTH, PANEL * panels + 0.3)
-        series = [_series(panel, result) for panel in experiment.panels]
+        figure = new_figure(WIDTH, PANEL * count + 0.3)
+        series = [_series(panel, result) for panel in panels]
         places, in_legend = _places(series), set[str]()
-        axes = np.atleast_1d(figure.subplots(panels, 1))
-        for axis, panel, names in zip(axes, experiment.panels, series, strict=True):
+        axes = np.atleast_1d(figure.subplots(count, 1))
+        for axis, panel, names in zip(axes, panels, series, strict=False):
             _draw_panel(axis, panel, result, places)
             _draw_legend(axis, {*names} - in_legend)
             in_legend.update(names)
+        for axis, finding in zip(axes[len(panels) :], equal, strict=True):
+            _draw_at_equal_values(axis, finding, result.tuning[finding.prediction.left].setting)
         counted = "tasks" if experiment.family else "seeds"
         pairs = f"{result.findings[0].estimate.pairs} {counted}"
         figure.suptitle(f"mean of {pairs}, with its 95 % interval", fontsize=9)
     return figure
+
+
+def panels_of(experiment: Experiment, result: ClaimResult) -> tuple[Curves | Points | Grid, ...]:
+    """Return the panels of an experiment, with one of the scores if settings were chosen."""
+    if not result.tuning or any(isinstance(panel, Grid) for panel in experiment.panels):
+        return experiment.panels
+    main = [one.prediction for one in result.findings if one.prediction.main]
+    compared = [label for one in main for label in (one.left, str(one.right))]
+    arms = [label for label in dict.fromkeys(compared) if label in result.tuning] or list(result.tuning)[:6]
+    first = result.tuning[arms[0]]
+    grid = Grid(first.by, xlabel=first.setting.replace("_", " "), arms=arms)
+    return (*experiment.panels, grid)
+
+
+def compared_at_equal_values(result: ClaimResult) -> list[Finding]:
+    """Return the main predictions whose arms were both run at several equal values of their setting."""
+    return [one for one in result.findings if one.prediction.main and len(one.at_equal) > 1]
 
 
 def differences_figure(findings: Sequence[Mapping[str, Any]], counted: str) -> Figure:
@@ -184,19 +208,49 @@ def _draw_curves(
     axis.set_xlabel(panel.xlabel)
 
 
-def _draw_grid(axis: Axes, panel: Grid, tuning: Mapping[str, Scores], places: Mapping[str, int]) -> None:
+def _draw_at_equal_values(axis: Axes, finding: Finding, setting: str) -> None:
+    """Draw the difference of a prediction over the values of the setting, both arms at the same value.
+
+    Inside the grey field a difference is negligible.
+    """
+    prediction = finding.prediction
+    values = list(finding.at_equal)
+    mean, low, high = np.array(list(finding.at_equal.values())).T
+    axis.axhspan(-prediction.margin, prediction.margin, color="0.88", linewidth=0)
+    axis.axhline(0.0, color="black", linewidth=0.7)
+    axis.errorbar(
+        values, mean, [mean - low, high - mean], color="black", marker="o", markersize=4.5, capsize=2.5
+    )
+    axis.set_ylabel(textwrap.fill(f"{prediction.measure}: {prediction.left} - {prediction.right}", 34))
+    axis.set_xlabel(f"{setting.replace('_', ' ')}, the same for both (other tasks)")
+    if all(isinstance(value, float) and value > 0.0 for value in values):
+        axis.set_xscale("log")
+        _logarithmic(axis, "x")
+    grid(axis)
+
+
+def _draw_grid(axis: Axes, panel: Grid, tuning: Mapping[str, TunedArm], places: Mapping[str, int]) -> None:
     """Draw the mean score of each arm over the values tried, with a ring around the best value.
 
-    There are no intervals, because tasks differ more than arms do.
+    The intervals are those of the score's deviation from the mean of its task, because tasks differ more
+    than arms do.
     """
-    for label in panel.arms or tuning:
-        index, means = places[label], {value: scores.mean() for value, scores in tuning[label].items()}
+    arms = list(panel.arms or tuning)
+    every = np.array([scores for label in arms for scores in tuning[label].scores.values()])
+    of_task = every.mean(0) - every.mean()
+    for label in arms:
+        index, scores = places[label], tuning[label].scores
+        means = {value: score.mean() for value, score in scores.items()}
+        reaches = [interval(score - of_task)[1] for score in scores.values()]
         look: dict[str, Any] = {
             "color": COLOURS[index % len(COLOURS)],
             "linestyle": LINES[index % len(LINES)],
         }
         marker = MARKERS[index % len(MARKERS)]
         axis.plot(list(means), list(means.values()), marker=marker, markersize=4.5, label=label, **look)
+        axis.errorbar(
+            list(means), list(means.values()), reaches, fmt="none", capsize=2.5, ecolor=look["color"]
+        )
         best = max(means, key=lambda value: means[value])
         axis.plot([best], [means[best]], "o", markersize=11, fillstyle="none", color="black")
     axis.set_xlabel(f"{panel.xlabel}; ringed: chosen")

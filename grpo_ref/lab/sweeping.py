@@ -89,7 +89,9 @@ def run(
       click.exceptions.Exit: after Ctrl-C.
     """
     store = Cache(cache)
-    parts = sum(len(tuning_jobs(one)) + len(jobs_of(one, seeds=seeds)) for one in experiments)
+    # Arms may share jobs, and a grid may be widened: the bar's total is adjusted while it runs.
+    tuning = {(job.experiment, job.key) for one in experiments for job in tuning_jobs(one, seed=seed)}
+    parts = len(tuning) + sum(len(jobs_of(one, seeds=seeds)) for one in experiments)
     work = sweep_all(experiments, store, seeds=seeds, seed=seed, workers=workers, scheduler=scheduler)
     try:
         with ProgressBar(f"{_counted(len(experiments))}, {seeds} seeds", "part", parts) as progress:
@@ -155,9 +157,10 @@ def _print(experiment: Experiment, result: ClaimResult) -> None:
     if pairs >= FEW:
         for clause in result.clauses:
             console.print(f"    {clause.verdict:10}  {clause.text}", markup=False, soft_wrap=True)
-    for prediction, estimate, outcome, _ in result.findings:
+    for finding in result.findings:
+        prediction, estimate = finding.prediction, finding.estimate
         numbers = f"{prediction.measure} {effect(estimate.mean, estimate.low, estimate.high)}"
-        shown = outcome if pairs >= FEW else ""
+        shown = finding.outcome if pairs >= FEW else ""
         console.print(f"    {shown:10}  {prediction.says}: {numbers}", markup=False, soft_wrap=True)
 
 

@@ -80,8 +80,9 @@ class ProgressBar:
         self.bar.stop()
 
     def show(self, done: int, status: str) -> None:
-        """Show that one more thing is done."""
-        self.bar.update(self.task, completed=done, status=status)
+        """Show that one more thing is done. The total grows if more things are done than were expected."""
+        self.total = max(self.total, done)
+        self.bar.update(self.task, completed=done, total=self.total, status=status)
         elapsed = time.monotonic() - self.begun
         if not self.console.is_terminal and elapsed >= (FIRST if done == self.total else self.due):
             left = elapsed / max(done - self.start, 1) * (self.total - done)

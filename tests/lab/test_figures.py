@@ -59,10 +59,25 @@ def test_a_grid_shows_what_was_chosen():
     result = run_experiment(FAMILY, seeds=12)
     grid, *_ = experiment_figure(FAMILY, result).axes
     drawn = {line.get_label(): line.get_ydata() for line in grid.get_lines()}
-    for label, scores in result.tuning.items():
-        assert drawn[label].tolist() == [values.mean() for values in scores.values()]
+    for label, tuned in result.tuning.items():
+        assert drawn[label].tolist() == [values.mean() for values in tuned.scores.values()]
     rings = [line for line in grid.get_lines() if line.get_markersize() == 11]
     assert [ring.get_xdata().tolist() for ring in rings] == [[0.3], [0.3]]
+
+
+def test_the_last_panel_shows_the_main_difference_at_equal_values():
+    result = run_experiment(FAMILY, seeds=12)
+    axis = experiment_figure(FAMILY, result).axes[-1]
+    assert axis.get_xlabel() == "rate, the same for both (other tasks)"
+    main = result.findings[0]
+    drawn = [list(line.get_ydata()) for line in axis.get_lines()]
+    assert [mean for mean, _, _ in main.at_equal.values()] in drawn
+
+
+def test_scores_are_drawn_without_a_panel_that_asks_for_them():
+    bare = replace(FAMILY, panels=FAMILY.panels[1:])
+    _, scores, _ = experiment_figure(bare, run_experiment(bare, seeds=12)).axes
+    assert (scores.get_ylabel(), scores.get_xlabel()) == ("level", "rate; ringed: chosen")
 
 
 def test_predictions_of_one_measure_share_their_scale():

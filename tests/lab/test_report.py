@@ -60,7 +60,7 @@ def test_the_page_tells_the_seeds_that_the_jobs_of_an_arm_have(found):
     """128 seeds are 32 tasks of 4 for a table. A network learns 2 seeds for each of the 32 tasks, so 64."""
     of_table, of_network = (
         sum(job.seeds for job in jobs_of(one, seeds=128)) // len(one.arms)
-        for one in (FAMILY, replace(FAMILY, beside="toy"))
+        for one in (FAMILY, replace(FAMILY, policy="network"))
     )
     assert (of_table, of_network) == (128, 64)
     named, results = found

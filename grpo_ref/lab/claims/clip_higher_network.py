@@ -42,6 +42,7 @@ def _arm(clip_high: float = 0.0, *, recipe: Recipe = UNCLIPPED) -> Arm:
 EXPERIMENT = Experiment(
     name="clip_higher_network",
     title="Does clip-higher prevent entropy collapse, with a network?",
+    policy="network",
     beside="clip_higher",
     group="clipping",
     claim="Symmetric clipping holds back rare tokens and makes the entropy collapse, and a wider upper bound"

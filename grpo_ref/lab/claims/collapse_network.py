@@ -116,6 +116,7 @@ ANSWER, SHARE = 0.25, 0.05
 EXPERIMENT = Experiment(
     name="collapse_network",
     title="Why does the policy collapse to few answers, with a network?",
+    policy="network",
     beside="collapse",
     group="divergence",
     claim="Without diversity pressure RL collapses to a narrow set of answers of high reward, where a"

@@ -129,6 +129,7 @@ def _arm(schedule: tuple[tuple[float, float, float], ...], **settings: Any) -> A
 EXPERIMENT = Experiment(
     name="curriculum_network",
     title="Should the difficulty of the prompts match the model, with a network?",
+    policy="network",
     beside="curriculum",
     group="advantages",
     claim="A prompt that a pretrained network cannot solve teaches nothing, so the prompts' difficulty must"

@@ -64,6 +64,7 @@ MIXED = replace(PLAIN, keep=slot(mixed_groups))
 EXPERIMENT = Experiment(
     name="dead_groups_network",
     title="Does it help to resample groups with equal rewards, with a network?",
+    policy="network",
     beside="dead_groups",
     group="advantages",
     claim="Dropping and redrawing groups whose completions are all right or all wrong makes learning faster,"

@@ -123,6 +123,7 @@ def _arm(recipe: Recipe) -> Arm:
 EXPERIMENT = Experiment(
     name="length_bias_network",
     title="Does GRPO make wrong answers longer (length bias), with a network?",
+    policy="network",
     beside="length_bias",
     group="aggregation",
     claim="Dividing the loss of each completion by its length makes wrong answers grow longer and right ones"

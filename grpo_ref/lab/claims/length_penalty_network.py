@@ -141,6 +141,7 @@ LENGTH, RIGHT = "final length, held out", "final right, held out"
 EXPERIMENT = Experiment(
     name="length_penalty_network",
     title="Does a length penalty cost right answers, with a network?",
+    policy="network",
     beside="length_penalty",
     group="rewards",
     claim="A penalty on the length makes completions shorter without making fewer of them right, on prompts,"

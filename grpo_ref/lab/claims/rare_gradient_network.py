@@ -112,6 +112,7 @@ def _best(label: str) -> Arm:
 EXPERIMENT = Experiment(
     name="rare_gradient_network",
     title="Does CISPO learn faster because it keeps the gradient of rare tokens, with a network?",
+    policy="network",
     beside="rare_gradient",
     group="clipping",
     claim="Rare tokens that start a new thought ('wait') are clipped after the first step on a batch and"

@@ -96,6 +96,7 @@ WEIGHTS = Tuning("kl_coef", (0.0, 0.1, 0.3, 1.0, 3.0, 10.0), by="final true")
 EXPERIMENT = Experiment(
     name="reward_hacking_network",
     title="Does a KL penalty prevent hacking of a learned reward model?",
+    policy="network",
     beside="reward_hacking",
     group="divergence",
     claim="Without a KL penalty a reward that was learned from preferences keeps rising while the true one"

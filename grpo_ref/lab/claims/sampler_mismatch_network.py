@@ -167,6 +167,7 @@ def _more_right(says: str, left: str, right: str, *, main: bool = False) -> Pred
 EXPERIMENT = Experiment(
     name="sampler_mismatch_network",
     title="Does a sampler in lower precision harm training, and do corrections help?",
+    policy="network",
     beside="sampler_mismatch",
     group="mismatch",
     claim="A sampler that computes the network's log-probabilities in lower precision than the learner biases"

@@ -54,6 +54,7 @@ def _arm(recipe: Recipe, *rates: float) -> Arm:
 EXPERIMENT = Experiment(
     name="sequence_ratio_network",
     title="Is GSPO's sequence ratio better than the ratios of tokens, with a network?",
+    policy="network",
     beside="sequence_ratio",
     group="clipping",
     claim="When a batch is used for several steps, GSPO's ratio of the sequence is better and more stable"

@@ -13,6 +13,7 @@ SHOWN = ("groups of 16", "pairs, 1/8", "pairs, 1/8, large batches", "pairs, as m
 EXPERIMENT = Experiment(
     name="two_grpo_network",
     title="Are groups of 2 as good as groups of 16, with a network?",
+    policy="network",
     beside="two_grpo",
     group="advantages",
     claim="Groups of 2 match groups of 16 with an eighth of the completions, where a pretrained network"

@@ -179,6 +179,7 @@ class Experiment:
       panels: one or two panels that show the effect.
       exhibit: function that returns Markdown to look at, such as samples of the policies; or None.
       family: description of how each task is sampled, in a sentence or two; "" if there is only one task.
+      policy: kind of policy that learns, "table" or "network".
       beside: name of the experiment that asks the same question of a table, if this one asks it of a network;
         otherwise "".
       clauses: the assertions of a claim that makes several; `clauses.toml` has them.
@@ -196,6 +197,7 @@ class Experiment:
     panels: tuple[Curves | Points | Grid, ...]
     exhibit: Callable[[], str] | None = None
     family: str = ""
+    policy: Literal["table", "network"] = "table"
     beside: str = ""
     clauses: tuple[Clause, ...] = ()
 

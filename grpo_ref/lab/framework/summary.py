@@ -15,7 +15,7 @@ from grpo_ref.lab.framework.experiment import Experiment
 from grpo_ref.lab.framework.predictions import recorded
 from grpo_ref.lab.framework.verdicts import ClaimResult, verdict_text
 
-FORMAT = "grpo_ref experiments 3"
+FORMAT = "grpo_ref experiments 4"
 ROUNDING = 1e-12
 """Numbers of smaller magnitude are printed as 0."""
 Summary = dict[str, Any]
@@ -77,8 +77,11 @@ def findings_of(result: ClaimResult) -> list[dict[str, Any]]:
             "outcome": outcome,
             "share": share,
             "main": prediction.main,
+            "middle": list(middle) if middle else None,
+            "choice": choice,
+            "at_equal": {str(value): list(found) for value, found in at_equal.items()},
         }
-        for prediction, estimate, outcome, share in result.findings
+        for prediction, estimate, outcome, share, middle, choice, at_equal in result.findings
     ]
 
 
@@ -86,10 +89,12 @@ def _one(experiment: Experiment, result: ClaimResult, predictions: Path) -> dict
     tuning = {
         label: {
             "setting": tuned.setting,
-            "scores": {str(value): float(found.mean()) for value, found in result.tuning[label].items()},
+            "by": tuned.by,
+            "scores": {str(value): float(found.mean()) for value, found in tuned.scores.items()},
+            "best": str(tuned.best),
+            "alike": [str(value) for value in tuned.alike()],
         }
-        for label, one in experiment.arms.items()
-        if (tuned := one.tuning)
+        for label, tuned in result.tuning.items()
     }
     pairs = result.findings[0].estimate.pairs
     exhibit = experiment.exhibit() if experiment.exhibit else ""
@@ -126,17 +131,24 @@ def load(path: Path) -> Summary:
 
 
 def chosen(tuning: Mapping[str, Any]) -> str:
-    """Return the chosen value of each arm, marked if it is the first or last value tried; or "".
+    """Return the chosen value of each arm, with the values that score alike, or marked if it lies at an end.
 
-    >>> chosen({"grpo": {"setting": "learning_rate", "scores": {"0.1": 0.2, "0.3": 0.5}}})
+    >>> scores = {"0.1": 0.2, "0.3": 0.5}
+    >>> one = {"setting": "learning_rate", "scores": scores, "best": "0.3", "alike": ["0.3"]}
+    >>> chosen({"grpo": one})
     'learning_rate: grpo 0.3 (at the end of the range tried)'
+    >>> chosen({"grpo": {**one, "alike": ["0.1", "0.3"]}})
+    'learning_rate: grpo 0.3 (flat from 0.1 to 0.3)'
     """
     by_setting: dict[str, list[str]] = {}
     for label, tuned in tuning.items():
-        values, scores = list(tuned["scores"]), list(tuned["scores"].values())
-        best = values[scores.index(max(scores))]
-        end = " (at the end of the range tried)" if best in (values[0], values[-1]) else ""
-        by_setting.setdefault(tuned["setting"], []).append(f"{label} {best}{end}")
+        values, alike, best = list(tuned["scores"]), tuned["alike"], tuned["best"]
+        note = ""
+        if len(alike) > 1:
+            note = f" (flat from {alike[0]} to {alike[-1]})"
+        elif best in (values[0], values[-1]):
+            note = " (at the end of the range tried)"
+        by_setting.setdefault(tuned["setting"], []).append(f"{label} {best}{note}")
     return "; ".join(f"{setting}: {', '.join(arms)}" for setting, arms in by_setting.items())
 
 

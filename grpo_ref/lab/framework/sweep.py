@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Floats
 from grpo_ref.files import require_writable
 from grpo_ref.lab.framework.cache import Cache, Job
-from grpo_ref.lab.framework.experiment import Arm, Experiment, Grid, Measures
-from grpo_ref.lab.framework.verdicts import ClaimResult, Scores, judged
+from grpo_ref.lab.framework.experiment import Experiment, Grid, Measures
+from grpo_ref.lab.framework.tuning import MOST_WIDER, TunedArm, wider
+from grpo_ref.lab.framework.verdicts import ClaimResult, judged
 from grpo_ref.parallel import each_done
 
 CHUNK = 32
@@ -32,7 +32,14 @@ def run_experiment(experiment: Experiment, *, seeds: int, seed: int = 0) -> Clai
       seeds: number of independent runs of each arm; at least 2, and at least two tasks of a distribution.
       seed: base seed of the random numbers.
     """
-    return _result(experiment, Job.run, seeds=seeds, seed=seed)
+    done: dict[str, Measures] = {}
+
+    def once(job: Job) -> Measures:
+        if job.key not in done:
+            done[job.key] = job.run()
+        return done[job.key]
+
+    return _result(experiment, once, seeds=seeds, seed=seed)
 
 
 def jobs_of(experiment: Experiment, *, seeds: int, seed: int = 0) -> list[Job]:
@@ -56,38 +63,82 @@ def _piece(experiment: Experiment, left: int) -> int:
 
 
 def _per_task(experiment: Experiment) -> int:
-    return OF_A_NETWORK if experiment.beside else PER_TASK
+    return OF_A_NETWORK if experiment.policy == "network" else PER_TASK
 
 
 def tuning_jobs(experiment: Experiment, *, seed: int = 0) -> list[Job]:
     """Return the jobs that choose settings, on tasks or seeds that are not used for the verdict."""
-    return [job for parts in _tuning(experiment, seed).values() for jobs in parts.values() for job in jobs]
-
-
-def _tuning(experiment: Experiment, seed: int) -> dict[str, dict[Any, list[Job]]]:
-    """Return arm -> value of its setting -> jobs that score the value."""
-    bases = [1000 * seed + TUNING_BASE + task for task in range(TUNING_TASKS)]
-    return {
-        label: {
-            value: [Job(experiment.name, label, one.at(value), _per_task(experiment), base) for base in bases]
-            for value in one.tuning.values
-        }
+    return [
+        job
         for label, one in experiment.arms.items()
         if one.tuning
-    }
+        for value in one.tuning.values
+        for job in _tuning_jobs(experiment, label, value, seed)
+    ]
+
+
+def _tuning_jobs(experiment: Experiment, label: str, value: Any, seed: int) -> list[Job]:
+    """Return the jobs of one arm at one value of its setting, a job for each tuning task."""
+    one = experiment.arms[label].at(value)
+    bases = [1000 * seed + TUNING_BASE + task for task in range(TUNING_TASKS)]
+    return [Job(experiment.name, label, one, _per_task(experiment), base) for base in bases]
+
+
+def widened(
+    experiment: Experiment, result_of: Callable[[Job], Measures], *, seed: int = 0, added: int = 0
+) -> Experiment:
+    """Return the experiment with one more value in each grid whose best value lies at an end, by `wider`.
+
+    Args:
+      experiment: the claim.
+      result_of: function that runs a tuning job or looks up its result.
+      seed: base seed.
+      added: number of values that were added before.
+    """
+    arms = dict(experiment.arms)
+    for label, one in experiment.arms.items():
+        if one.tuning and (grid := one.tuning.values):
+            found = _on_tuning_tasks(experiment, label, result_of, seed)
+            # An arm that was not widened in an earlier round will not be widened in this one.
+            value = wider(grid, found.scores, added)
+            if value is not None:
+                values = (value, *grid) if value < grid[0] else (*grid, value)
+                arms[label] = replace(one, tuning=one.tuning._replace(values=values))
+    return replace(experiment, arms=arms)
+
+
+def _on_tuning_tasks(
+    experiment: Experiment, label: str, result_of: Callable[[Job], Measures], seed: int
+) -> TunedArm:
+    """Return the numbers of an arm on the tuning tasks, at each value of its setting."""
+    tuning = experiment.arms[label].tuning
+    assert tuning is not None
+    found = {}
+    for value in tuning.values:
+        parts = [result_of(job) for job in _tuning_jobs(experiment, label, value, seed)]
+        numbers = [name for name, values in parts[0].items() if values.ndim == 1]
+        found[value] = {name: np.array([part[name].mean() for part in parts]) for name in numbers}
+    return TunedArm(tuning.setting, tuning.by, found)
 
 
 def settled(
     experiment: Experiment, result_of: Callable[[Job], Measures], *, seed: int = 0
-) -> tuple[Experiment, dict[str, Scores]]:
-    """Return the experiment with the best value of each setting, and the scores of all values."""
-    scores = {
-        label: {value: _scores(jobs, experiment.arms[label], result_of) for value, jobs in parts.items()}
-        for label, parts in _tuning(experiment, seed).items()
+) -> tuple[Experiment, dict[str, TunedArm]]:
+    """Return the experiment with the best value of each setting, and the results on the tuning tasks."""
+    for added in range(MOST_WIDER):
+        wide = widened(experiment, result_of, seed=seed, added=added)
+        if wide.arms == experiment.arms:
+            break
+        experiment = wide
+    tuning = {
+        label: _on_tuning_tasks(experiment, label, result_of, seed)
+        for label, one in experiment.arms.items()
+        if one.tuning
     }
-    best = {label: max(found, key=lambda value: found[value].mean()) for label, found in scores.items()}
-    arms = {label: one.at(best[label]) if one.tuning else one for label, one in experiment.arms.items()}
-    return replace(experiment, arms=arms), scores
+    arms = {
+        label: one.at(tuning[label].best) if one.tuning else one for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms), tuning
 
 
 def at_middle(experiment: Experiment) -> Experiment:
@@ -101,12 +152,6 @@ def at_middle(experiment: Experiment) -> Experiment:
     return replace(experiment, arms=arms, panels=panels, run=said) if arms != experiment.arms else experiment
 
 
-def _scores(jobs: Sequence[Job], one: Arm, result_of: Callable[[Job], Measures]) -> Floats:
-    """Return (tasks,) the measure by which the arm's setting is chosen."""
-    assert one.tuning is not None
-    return np.array([result_of(job)[one.tuning.by].mean() for job in jobs])
-
-
 def sweep_all(
     experiments: Sequence[Experiment],
     cache: Cache,
@@ -116,9 +161,17 @@ def sweep_all(
     workers: int = -1,
     scheduler: str | None = None,
 ) -> Iterator[Job]:
-    """Run all jobs of some experiments: first those that choose settings, then those of the verdict."""
-    choosing = [job for one in experiments for job in tuning_jobs(one, seed=seed)]
-    yield from sweep(choosing, cache, workers=workers, scheduler=scheduler)
+    """Run all jobs of some experiments: first those that choose settings, then those of the verdict.
+
+    Grids are widened between, by at most `MOST_WIDER` values. Each job is yielded once, when it is done.
+    """
+    wide, seen = list(experiments), set[tuple[str, str]]()
+    for added in range(MOST_WIDER + 1):
+        choosing = [job for one in wide for job in tuning_jobs(one, seed=seed)]
+        new = [job for job in choosing if (job.experiment, job.key) not in seen]
+        seen.update((job.experiment, job.key) for job in new)
+        yield from sweep(new, cache, workers=workers, scheduler=scheduler)
+        wide = [widened(one, cache.require, seed=seed, added=added) for one in wide]
     ready = [settled(one, cache.require, seed=seed)[0] for one in experiments]
     judging = [job for one in ready for job in jobs_of(one, seeds=seeds, seed=seed)]
     yield from sweep(judging, cache, workers=workers, scheduler=scheduler)
@@ -147,19 +200,22 @@ def sweep(
       OSError: if nothing answers at the address, the scheduler has no workers, or the cache cannot be
         written.
     """
-    missing = []
+    missing: dict[tuple[str, str], list[Job]] = {}
     for job in jobs:
         if cache.get(job) is None:
-            missing.append(job)
+            missing.setdefault((job.experiment, job.key), []).append(job)
         else:
             yield job
     if not missing:
         return
     require_writable(cache.folder)
-    for done in each_done(_do, _of_one_task(missing), workers=workers, scheduler=scheduler):
+    different = [same[0] for same in missing.values()]
+    for done in each_done(_do, _of_one_task(different), workers=workers, scheduler=scheduler):
         for job, measures in done:
             cache.put(job, measures)
-            yield job
+            yield from missing[
+                job.experiment, job.key
+            ]  # arms that differ only in the measure of their tuning share a job
 
 
 def _of_one_task(jobs: Sequence[Job]) -> list[list[Job]]:

@@ -5,14 +5,22 @@ from typing import Any, Literal, NamedTuple
 
 from grpo_ref.arrays import Floats
 from grpo_ref.lab.framework.experiment import Expectation, Experiment, Measures, Prediction
-from grpo_ref.lab.framework.statistics import Estimate, estimates
+from grpo_ref.lab.framework.statistics import (
+    SKEWED,
+    Estimate,
+    estimates,
+    interquartile_mean,
+    interval,
+    skewness,
+)
+from grpo_ref.lab.framework.tuning import TunedArm, at_equal_values, choice_variance
 
 Outcome = Literal["holds", "negligible", "opposite", "undecided"]
 """Outcome of a prediction."""
 Verdict = Literal["supported", "negligible", "opposite", "undecided", "mixed"]
 """Verdict on a claim, or on a clause of a claim."""
-Scores = dict[Any, Floats]
-"""Value of a setting -> (S,) the measure by which the setting is chosen."""
+Interval = tuple[float, float, float]
+"""Mean, lower and upper end of a 95 % interval."""
 
 
 class Finding(NamedTuple):
@@ -24,12 +32,19 @@ class Finding(NamedTuple):
       outcome: outcome by the rule of `outcome`.
       share: fraction of the pairs whose difference has the predicted sign, or lies within the margin if
         equality was predicted.
+      middle: interquartile mean of the differences with its interval if the differences are skewed; or None.
+      choice: fraction of the variance of the mean that is due to the choice of settings.
+      at_equal: value of the setting -> difference with both arms at this value, on the tuning tasks, with
+        its own 95 % interval; empty if an arm has no tuned setting.
     """
 
     prediction: Prediction
     estimate: Estimate
     outcome: Outcome
     share: float
+    middle: Interval | None = None
+    choice: float = 0.0
+    at_equal: Mapping[Any, Interval] = {}
 
     @property
     def smallest(self) -> float:
@@ -66,13 +81,13 @@ class ClaimResult(NamedTuple):
       measures: arm -> its measures.
       findings: one finding for each prediction.
       clauses: one result for each clause of the claim; empty if the claim has only one.
-      tuning: arm -> value of its setting -> scores of the value; empty if nothing was chosen.
+      tuning: arm -> its results on the tuning tasks; empty if nothing was chosen.
     """
 
     measures: Mapping[str, Measures]
     findings: tuple[Finding, ...]
     clauses: tuple[ClauseResult, ...]
-    tuning: Mapping[str, Scores]
+    tuning: Mapping[str, TunedArm]
 
     @property
     def deciding(self) -> list[Outcome]:
@@ -93,23 +108,36 @@ class ClaimResult(NamedTuple):
 
 
 def judged(
-    experiment: Experiment, measures: Mapping[str, Measures], tuning: Mapping[str, Scores] | None = None
+    experiment: Experiment, measures: Mapping[str, Measures], tuning: Mapping[str, TunedArm] | None = None
 ) -> ClaimResult:
     """Compare the arms and return the verdict.
 
     Args:
       experiment: the claim and its predictions.
       measures: arm -> its measures. With a distribution of tasks, each number is the mean of a task's seeds.
-      tuning: arm -> value of its setting -> scores of the value.
+      tuning: arm -> its results on the tuning tasks. Their noise enters the intervals.
 
     Raises:
       ValueError: if an arm lacks a measure, or the measure is not one number per seed.
     """
+    tuning = tuning or {}
     differences = [_difference(one, measures) for one in experiment.predictions]
+    variances = [
+        choice_variance(one.measure, tuning.get(one.left), tuning.get(str(one.right)))
+        for one in experiment.predictions
+    ]
     findings = tuple(
-        Finding(one, estimate, outcome(estimate, one.expect, one.margin), _share(one, difference))
-        for one, estimate, difference in zip(
-            experiment.predictions, estimates(differences), differences, strict=True
+        Finding(
+            one,
+            estimate,
+            outcome(estimate, one.expect, one.margin),
+            _share(one, difference),
+            interquartile_mean(difference, len(differences)) if abs(skewness(difference)) > SKEWED else None,
+            variance / (variance + difference.var(ddof=1) / len(difference)) if variance else 0.0,
+            _at_equal(one, tuning),
+        )
+        for one, estimate, difference, variance in zip(
+            experiment.predictions, estimates(differences, variances), differences, variances, strict=True
         )
     )
     by_text = {one.prediction.says: one.outcome for one in findings}
@@ -117,7 +145,19 @@ def judged(
         ClauseResult(clause.text, tuple(by_text[says] for says in clause.decided_by))
         for clause in experiment.clauses
     )
-    return ClaimResult(measures, findings, clauses, tuning or {})
+    return ClaimResult(measures, findings, clauses, tuning)
+
+
+def _at_equal(prediction: Prediction, tuning: Mapping[str, TunedArm]) -> dict[Any, Interval]:
+    """Return value -> difference with its interval, with both arms at the same value of their setting."""
+    left, right = tuning.get(prediction.left), tuning.get(str(prediction.right))
+    if left is None or right is None:
+        return {}
+    found = {}
+    for value, difference in at_equal_values(prediction.measure, left, right).items():
+        mean, reach = (float(part) for part in interval(difference))
+        found[value] = (mean, mean - reach, mean + reach)
+    return found
 
 
 def _share(prediction: Prediction, difference: Floats) -> float:

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from grpo_ref.lab.framework.statistics import estimates, holm, interval, student_quantile
+from grpo_ref.lab.framework.statistics import (
+    estimates,
+    holm,
+    interquartile_mean,
+    interval,
+    skewness,
+    student_quantile,
+)
 
 
 def test_interval_is_students():
@@ -58,3 +65,17 @@ def test_holm_keeps_the_order_and_never_lowers(p_values):
     order = np.argsort(p_values, kind="stable")
     assert (np.diff(np.array(adjusted)[order]) >= 0.0).all()
     assert min(adjusted) == min(1.0, len(p_values) * min(p_values))
+
+
+def test_an_interquartile_mean_ignores_the_largest_and_the_smallest_quarter():
+    values = np.array([-50.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 90.0])
+    mean, low, high = interquartile_mean(values)
+    assert mean == 2.5  # of 1, 2, 3, 4
+    # Winsorized: 1, 1, 1, 2, 3, 4, 4, 4 with s² = 14/7 = 2; error √2/(√8/2) = 1; three degrees of freedom.
+    assert high - mean == pytest.approx(mean - low) == pytest.approx(stats.t.ppf(0.975, 3))
+
+
+def test_skewness_is_that_of_scipy():
+    values = np.random.default_rng(0).exponential(size=50)
+    assert skewness(values) == pytest.approx(stats.skew(values))
+    assert skewness(np.ones(3)) == 0.0

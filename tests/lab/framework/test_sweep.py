@@ -1,11 +1,13 @@
 """Sweeps: the same numbers as here and now, nothing done twice, nothing lost."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from toy_experiment import FAMILY, TOY, shifted
+from toy_experiment import FAMILY, TOY, shifted, with_other
 
 from grpo_ref.lab.framework.cache import Cache, Job
-from grpo_ref.lab.framework.experiment import Grid, arm
+from grpo_ref.lab.framework.experiment import Grid, Tuning, arm
 from grpo_ref.lab.framework.sweep import (
     CHUNK,
     PER_TASK,
@@ -70,6 +72,34 @@ def test_of_a_family_tasks_are_counted_and_each_arm_is_at_its_best(tmp_path):
     assert (result.findings[0].estimate.pairs, result.findings[0].share) == (tasks, 1.0)
     assert result.verdict == "supported"  # by its main prediction, although the other one fails
     assert run_experiment(FAMILY, seeds=tasks * PER_TASK).findings == result.findings
+
+
+def test_a_grid_is_widened_until_its_best_value_is_inside(tmp_path):
+    low = Tuning("rate", (0.01, 0.03, 0.1), by="level")  # the best rate of the task is 0.3
+    narrow = replace(FAMILY, arms={label: replace(one, tuning=low) for label, one in FAMILY.arms.items()})
+    work = list(sweep_all([narrow], Cache(tmp_path), seeds=2 * PER_TASK, workers=1))
+    # 0.1 is best, so 0.3 is tried; 0.3 is best, so 1 is tried; then 0.3 is inside.
+    assert sorted({job.arm.settings["rate"] for job in work}) == [0.01, 0.03, 0.1, 0.3, 1.0]
+    result = collected(narrow, Cache(tmp_path), seeds=2 * PER_TASK)
+    assert [one.best for one in result.tuning.values()] == [0.3, 0.3]
+    assert result.findings[0].at_equal[1.0][0] == result.findings[0].at_equal[0.01][0]
+
+
+def test_arms_that_are_tuned_by_other_measures_share_their_jobs(tmp_path):
+    again = replace(FAMILY.arms["high"], tuning=FAMILY.arms["high"].tuning._replace(by="other"))
+    both = replace(FAMILY, arms={**FAMILY.arms, "high by another": again})
+    arms = {label: replace(one, run=with_other) for label, one in both.arms.items()}
+    both = replace(both, arms=arms)
+    list(sweep_all([both], Cache(tmp_path), seeds=2 * PER_TASK, workers=1))
+    result = collected(both, Cache(tmp_path), seeds=2 * PER_TASK)
+    # "other" falls with the rate: 0.1 is best, and the grid is widened by three values below it.
+    assert {label: one.best for label, one in result.tuning.items()} == {
+        "low": 0.3,
+        "high": 0.3,
+        "high by another": 0.003,
+    }
+    # Two arms share the jobs of three rates; three more rates of one arm, and two rates of the verdict.
+    assert len(list(tmp_path.rglob("*.npz"))) == TUNING_TASKS * (3 + 3 + 3) + 2 * 3
 
 
 def test_at_the_middle_of_its_grid_nothing_is_chosen():
