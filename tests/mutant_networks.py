@@ -61,6 +61,11 @@ def _wrong_plans(experiment):
     return replace(experiment, arms=arms)
 
 
+def _penalty_for_the_reward(recipe):
+    """The penalty replaces the reward instead of joining it."""
+    return replace(recipe, advantage=slot(without_signal)) if recipe.kl_coef else recipe
+
+
 NETWORK_MUTANTS = {
     "two_grpo_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "dead_groups_network": Mutant(64, recipes(lambda r: replace(r, keep=slot(all_groups)))),
@@ -73,4 +78,5 @@ NETWORK_MUTANTS = {
     "length_penalty_network": Mutant(64, recipes(prolonged)),
     "reward_hacking_network": Mutant(16, settings(flawless=True)),
     "collapse_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
+    "forgetting": Mutant(32, recipes(_penalty_for_the_reward)),
 }

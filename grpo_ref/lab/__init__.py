@@ -71,6 +71,7 @@ CLAIMS = (
     "positive_negative",
     "entropy_law",
     "ref_refresh",
+    "forgetting",
     "kl_optimum",
     "kl_in_reward",
     "best_of_n",

@@ -60,6 +60,7 @@ def imitator(
     seed: int,
     kind: str = TRANSFORMER,
     steps: int = STEPS,
+    examples: int = EXAMPLES,
     **sizes: int,
 ) -> Started:
     """Return the task with its prompts as tokens, and a network that imitates the task's reference.
@@ -70,11 +71,12 @@ def imitator(
       seed: seed of the examples and of the weights.
       kind: kind of network, a key of `SIZES`.
       steps: number of steps of the imitation.
+      examples: number of completions of the reference to imitate.
       sizes: sizes of the network that differ from `SIZES`.
     """
-    drawn = sample(task, task.ref_logits[None], prompts=EXAMPLES, group_size=1, seed=seed)
-    examples = Examples(drawn.prompts[0], drawn.tokens[0, :, 0], drawn.mask[0, :, 0])
-    readable = replace(task, prompt_tokens=prompt_tokens, examples=examples)
+    drawn = sample(task, task.ref_logits[None], prompts=examples, group_size=1, seed=seed)
+    imitated = Examples(drawn.prompts[0], drawn.tokens[0, :, 0], drawn.mask[0, :, 0])
+    readable = replace(task, prompt_tokens=prompt_tokens, examples=imitated)
     network = network_for(readable, kind, {**SIZES[kind], **sizes})
     config = PretrainConfig(steps=steps, batch=128, learning_rate=0.01, check_every=steps + 1, seed=seed)
     *_, last = pretrain(readable, network, config)

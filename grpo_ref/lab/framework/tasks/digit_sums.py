@@ -3,7 +3,7 @@
 The claims about the group size share these tasks and their arms.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -64,7 +64,7 @@ def digit_sums(
         prompts=tuple(task.prompts[question] for question in own),
         starts=task.starts[own],
         prompt_probs=np.full(len(own), 1.0 / len(own)),
-        ref_logits=_partly_known(generator, largest, max_length, known),
+        ref_logits=partly_known(generator, _sums_up_to(largest), max_length, known),
         verify=partial(_as_labelled, task, np.where(is_wrong, others, own)),
         verify_steps=None,
     )
@@ -75,13 +75,26 @@ def _as_labelled(task: Task, labels: Integers, prompts: Integers, tokens: Intege
     return task.verify(labels[prompts], tokens, mask)
 
 
-def _partly_known(generator: np.random.Generator, largest: int, max_length: int, known: float) -> Floats:
-    """Return (N, V) logits that give the right answers the probability `known`, plus or minus 1 in logits."""
-    sums = [str(a + b) for a in range(largest + 1) for b in range(largest + 1)]
-    noise = generator.normal(size=len(sums))
+def _sums_up_to(largest: int) -> list[str]:
+    """Return the written answers to all questions."""
+    return [str(a + b) for a in range(largest + 1) for b in range(largest + 1)]
+
+
+def partly_known(
+    generator: np.random.Generator, answers: Sequence[str], max_length: int, known: float
+) -> Floats:
+    """Return (N, V) logits that give the right answers the probability `known`, plus or minus 1 in logits.
+
+    Args:
+      generator: random generator of the difficulties and of the wrong answers.
+      answers: the right answer to each question, in digits.
+      max_length: number of states of a question, one for each token of its completion.
+      known: probability of the right answer to a question of median difficulty.
+    """
+    noise = generator.normal(size=len(answers))
     chances = 1.0 / (1.0 + np.exp(-(np.log(known / (1.0 - known)) + noise)))
-    logits = generator.normal(size=(len(sums) * max_length, EOS + 1))
-    for question, (written, chance) in enumerate(zip(sums, chances, strict=True)):
+    logits = generator.normal(size=(len(answers) * max_length, EOS + 1))
+    for question, (written, chance) in enumerate(zip(answers, chances, strict=True)):
         step = chance ** (1.0 / (len(written) + 1))
         for place, token in enumerate([*map(int, written), EOS]):
             row = logits[question * max_length + place]
