@@ -251,6 +251,27 @@ def _with_penalty(recipe):
     return replace(recipe, reward=slot(_told_what_is_real)) if recipe.kl_coef else recipe
 
 
+def _no_signal_from_turns(recipe):
+    return replace(recipe, advantage=slot(without_signal)) if "turn_ids" in recipe.reads else recipe
+
+
+def _everything_masked(experiment):
+    """The mask covers the policy's tokens, too, so that nothing is learned behind it."""
+    arms = {
+        label: replace(
+            one,
+            settings={
+                **one.settings,
+                "recipe": replace(one.settings["recipe"], advantage=slot(without_signal)),
+            },
+        )
+        if one.settings["masked"]
+        else one
+        for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
+
+
 MUTANTS = {
     "group_mean": Mutant(16, settings(group_size=2)),
     "learned_critic": Mutant(16, _sum_for_the_mean),
@@ -261,6 +282,8 @@ MUTANTS = {
     "curriculum": Mutant(32, _never_hard),
     "batch_scaling": Mutant(16, recipes(_spoiled_together)),
     "larger_batches": Mutant(16, _scaled_against_its_sign),
+    "turn_credit": Mutant(16, recipes(_no_signal_from_turns)),
+    "observation_mask": Mutant(48, _everything_masked),
     "clip_higher": Mutant(16, recipes(upper_bound_is_a_ratio)),
     "covariance_clip": Mutant(16, recipes(_all_held_back)),
     "sequence_ratio": Mutant(32, recipes(unlearned_by_tokens)),
@@ -276,6 +299,7 @@ MUTANTS = {
     ),
     "entropy_tokens": Mutant(16, recipes(lambda r: replace(r, corrections=()))),
     "sampler_mismatch": Mutant(64, recipes(lambda r: replace(r, corrections=()))),
+    "mismatch_length": Mutant(64, recipes(lambda r: replace(r, corrections=()))),
     "staleness": Mutant(16, settings(anchor="sampler")),
     "ordinal": Mutant(16, recipes(_lowest_first)),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),

@@ -27,6 +27,8 @@ CLAIMS = (
     "curriculum_network",
     "batch_scaling",
     "larger_batches",
+    "turn_credit",
+    "observation_mask",
     # clipping
     "clip_higher",
     "clip_higher_network",
@@ -48,6 +50,7 @@ CLAIMS = (
     # mismatch
     "sampler_mismatch",
     "sampler_mismatch_network",
+    "mismatch_length",
     "staleness",
     # rewards
     "ordinal",
