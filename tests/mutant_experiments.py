@@ -278,7 +278,7 @@ MUTANTS = {
     "group_size": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_negated)))),
     "two_grpo": Mutant(32, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "dead_groups": Mutant(32, recipes(lambda r: replace(r, keep=slot(all_groups)))),
-    "std_division": Mutant(64, recipes(lambda r: replace(r, advantage=slot(_multiplied)))),
+    "std_division": Mutant(8, recipes(lambda r: replace(r, advantage=slot(_multiplied)))),
     "curriculum": Mutant(32, _never_hard),
     "batch_scaling": Mutant(16, recipes(_spoiled_together)),
     "larger_batches": Mutant(16, _scaled_against_its_sign),

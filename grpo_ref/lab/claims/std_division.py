@@ -1,5 +1,6 @@
 """Claim: dividing by the group's standard deviation gives very easy and very hard prompts larger weights."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,63 +19,66 @@ from grpo_ref.lab.framework.experiment import (
     arm,
     tuned,
 )
-from grpo_ref.lab.framework.tasks.quiz import COPIES, quiz
+from grpo_ref.lab.framework.tasks.quiz import quiz
 from grpo_ref.lab.framework.training import curves, summarized
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.policies.table import gather, policy_of, pull_back
-from grpo_ref.learning.rollout import rollout
+from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.state import TrainState
-from grpo_ref.loss import policy_loss
-from grpo_ref.recipes import DR_GRPO, GRPO, LITE_PPO, Recipe
+from grpo_ref.recipes import DR_GRPO, GRPO, Recipe
 
-GROUPS = (4, 8, 16, 32)
-BATCHES = 64
-"""Groups of each question for its gradient."""
+GROUPS = (2, 4, 8, 16, 32)
 RATES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
-"""Pass rates at which the push of a prompt is measured."""
-MIDDLE = RATES.index(0.5)
+"""Pass rates at which the push of a prompt is computed."""
 HARD, EASY = 0.2, 0.8
 """A question is hard at first below the one pass rate, and easy above the other."""
 
 
-def gradients(*, recipe: Recipe, seeds: int, seed: int, group_size: int = 0) -> Measures:
-    """Return the gradient of a prompt by pass rate, relative to a pass rate of one half."""
-    generator = np.random.default_rng([seed, 0, 1])
-    task = quiz(generator, np.array(RATES), mislabelled=0.0)
-    group_size = group_size or int(generator.choice(GROUPS))
-    prompts = np.tile(np.arange(len(task.prompts))[::COPIES], (seeds, BATCHES))
-    shape = (*prompts.shape[1:], group_size, 1)
-    uniforms = np.stack([np.random.default_rng([seed, run]).random(shape) for run in range(seeds)])
-    policy = policy_of(np.broadcast_to(task.ref_logits, (seeds, *task.ref_logits.shape)))
-    batch = rollout(task, policy.probs, prompts, uniforms)
-    log_probs = gather(policy.log_probs, batch.states, batch.tokens)
-    loss = policy_loss(
-        log_probs, recipe.advantage(batch), batch.mask, recipe=recipe, max_length=1, metrics=()
-    )
-    ascent = -pull_back(loss.gradient, batch.states, batch.tokens, policy.probs)[..., 0]
-    return _weights(ascent / ascent[:, MIDDLE, None])
+def pushed(*, recipe: Recipe, group_size: int, seeds: int, seed: int) -> Measures:
+    """Compute a prompt's weight and push by its pass rate p, relative to a prompt with p = 1/2.
 
+    The expected ascent of the right answer's logit is c(p) p(1-p), where p(1-p) is the slope of p and
 
-def theory(*, power: float, seeds: int, seed: int) -> Measures:
-    """In a large group the push is p(1-p), and √(p(1-p)) after the division, relative to that at 1/2.
+        c(p) = E[A | right] - E[A | wrong]
 
-    The expected ascent of the right answer's logit is p(1-p) for centered rewards, and their standard
-    deviation is √(p(1-p)).
+    is the weight of the prompt. Both means are sums over the number of right completions of the group, which
+    is binomial, so nothing is sampled. The advantage must depend on the rewards of one group only.
 
     Args:
-      power: 1, or 1/2 with the division.
-      seeds: how often the same numbers are returned.
-      seed: of no consequence.
+      recipe: the algorithm, whose advantages are taken.
+      group_size: completions per prompt.
+      seeds: number of times that the same numbers are returned.
+      seed: has no effect.
     """
+    right = np.arange(group_size + 1)
+    rewards = (np.arange(group_size) < right[:, None]).astype(np.float64)
+    advantages = recipe.advantage(rewards=rewards)
+    sums = {True: (advantages * rewards).sum(-1), False: (advantages * (1.0 - rewards)).sum(-1)}
+    ways = np.array([math.comb(group_size, count) for count in right])
+
+    def weight(p: float) -> float:
+        chances = ways * p**right * (1.0 - p) ** (group_size - right)
+        return float(chances @ (sums[True] / p - sums[False] / (1.0 - p))) / group_size
+
+    weights = np.array([weight(p) for p in RATES]) / weight(0.5)
+    return _weighed(weights, seeds)
+
+
+def limit(*, seeds: int, seed: int) -> Measures:
+    """Return the weight in an infinite group, where the standard deviation is √(p(1-p)): 1/√(4p(1-p))."""
     rates = np.array(RATES)
-    return _weights(np.tile((4.0 * rates * (1.0 - rates)) ** power, (seeds, 1)))
+    return _weighed((4.0 * rates * (1.0 - rates)) ** -0.5, seeds)
 
 
-def _weights(relative: Floats) -> Measures:
+def _weighed(weights: Floats, seeds: int) -> Measures:
+    rates, every = np.array(RATES), np.ones((seeds, 1))
+    pushes = weights * 4.0 * rates * (1.0 - rates)
+    hard, easy = RATES.index(0.05), RATES.index(0.95)
     return {
-        "push": relative,
-        "log push at 5 %": np.log(relative[:, RATES.index(0.05)]),
-        "log push at 95 %": np.log(relative[:, RATES.index(0.95)]),
+        "weight": every * weights,
+        "push": every * pushes,
+        "log weight at 5 %": every[:, 0] * np.log(weights[hard]),
+        "log weight at 95 %": every[:, 0] * np.log(weights[easy]),
+        "log push at 5 %": every[:, 0] * np.log(pushes[hard]),
     }
 
 
@@ -99,11 +103,7 @@ def _right(state: TrainState) -> Floats:
 
 
 DIVIDED = replace(GRPO, kl_coef=0.0)
-RECIPES = {
-    "divided": DIVIDED,
-    "only centered": replace(DIVIDED, advantage=DR_GRPO.advantage),
-    "divided by the batch's": replace(DIVIDED, advantage=LITE_PPO.advantage),
-}
+RECIPES = {"divided": DIVIDED, "only centered": replace(DIVIDED, advantage=DR_GRPO.advantage)}
 OPTIMIZERS: Mapping[str, tuple[Mapping[str, Any], Sequence[float]]] = {
     "Adam": ({"optimizer": "adam"}, (0.1, 0.3, 1.0, 3.0, 10.0)),
     "SGD": ({"optimizer": "sgd"}, (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)),
@@ -115,9 +115,13 @@ QUARTER = 0.22
 """The logarithm of 1.25."""
 
 
-def _arm(name: str, optimizer: str) -> Arm:
+FOR_HARD = ", for hard questions"
+"""Ending of the arms whose learning rate is chosen by the questions that are hard at first."""
+
+
+def _arm(name: str, optimizer: str, by: str) -> Arm:
     settings, rates = OPTIMIZERS[optimizer]
-    return tuned(learned, Tuning("learning_rate", rates, by="mean right"), recipe=RECIPES[name], **settings)
+    return tuned(learned, Tuning("learning_rate", rates, by=by), recipe=RECIPES[name], **settings)
 
 
 def _more(
@@ -134,59 +138,55 @@ EXPERIMENT = Experiment(
     " weights: a question-level difficulty bias, which Dr. GRPO removes.",
     source="Liu et al. 2025, Dr. GRPO (arXiv:2503.20783)",
     family="8 to 24 questions with 2 to 8 answers that share nothing, of pass rates that are spread evenly"
-    " in log-odds, from 2 to 98 % at first; up to 30 % of the labels are random. For the push of a prompt,"
-    " 11 questions of fixed pass rates, without wrong labels, in groups of 4, 8, 16 or 32.",
-    run=f"The push is the gradient of the right answer's logit from {BATCHES} groups of each question. Then"
-    " the questions are learned in 60 updates of 16 x 8 completions without a KL penalty, with Adam, with"
-    " SGD, and with SGD and steps of equal length, for whose share the prompts compete. The rewards of a"
-    " group are centered and divided by its standard deviation, or only centered, or in the control divided"
-    " by the standard deviation of the batch, which is the same for all prompts.",
-    measured="The logarithm of the push relative to that of a prompt with a pass rate of 1/2. The pass"
-    " rates of all questions, and of those that are hard at first (below 20 %), computed from the policy:"
-    " means over the updates. The learning rate is chosen by the mean of all questions.",
-    arms={f"push, {name}": arm(gradients, recipe=recipe) for name, recipe in RECIPES.items()}
-    | {
-        f"push, divided, groups of {size}": arm(gradients, recipe=DIVIDED, group_size=size)
-        for size in (GROUPS[0], GROUPS[-1])
+    " in log-odds, from 2 to 98 % at first; up to 30 % of the labels are random. The weight of a prompt does"
+    " not depend on the task, but on its pass rate and on the size of the groups.",
+    run="The weight of a prompt is the difference between the expected advantages of its right and of its"
+    " wrong completions, and its push is the expected gradient of the right answer's logit. Both are computed"
+    f" exactly, for groups of {', '.join(map(str, GROUPS[:-1]))} and {GROUPS[-1]}."
+    " Then the questions are learned in 60 updates of 16 x 8 completions without a KL penalty, with Adam,"
+    " with SGD, and with SGD and steps of equal length, for whose share the prompts compete. The rewards of a"
+    " group are centered and divided by its standard deviation, or only centered.",
+    measured="The logarithms of the weight and of the push of a prompt with a pass rate of 5 or 95 %,"
+    " relative to a prompt with a pass rate of 1/2. The pass rates of all questions, and of those that are"
+    " hard at first (below 20 %), computed from the policy: means over the updates. Two arms are compared at the"
+    " learning rates that are best for the measure by which they are compared.",
+    arms={
+        f"weight, {name}, groups of {size}": arm(pushed, recipe=recipe, group_size=size)
+        for name, recipe in RECIPES.items()
+        for size in GROUPS
     }
-    | {"√(4p(1-p))": arm(theory, power=0.5), "4p(1-p)": arm(theory, power=1.0)}
+    | {"weight, divided, infinite groups": arm(limit)}
     | {
-        f"{name}, {optimizer}": _arm(name, optimizer)
+        f"{name}, {optimizer}{ending}": _arm(name, optimizer, by)
         for optimizer in OPTIMIZERS
-        for name in ("divided", "only centered")
+        for ending, by in (("", "mean right"), (FOR_HARD, "mean hard"))
+        for name in RECIPES
     },
     predictions=(
         *(
             _more(
-                f"The division gives {kind} prompts more weight",
-                f"log push at {rate} %",
-                "push, divided",
-                "push, only centered",
+                f"In groups of {size} the division gives hard prompts more weight",
+                "log weight at 5 %",
+                f"weight, divided, groups of {size}",
+                f"weight, only centered, groups of {size}",
                 QUARTER,
-                main=True,
+                main=size == 8,
             )
-            for kind, rate in (("hard", 5), ("easy", 95))
+            for size in GROUPS
         ),
         _more(
-            "With it a hard prompt weighs even more than one of 50 %",
-            "log push at 5 %",
-            "push, divided",
-            0.0,
+            "In groups of 8 the division gives easy prompts more weight",
+            "log weight at 95 %",
+            "weight, divided, groups of 8",
+            "weight, only centered, groups of 8",
             QUARTER,
-        ),
-        Prediction(
-            "Control: divided by the batch's deviation, hard prompts weigh as without division",
-            "log push at 5 %",
-            "push, divided by the batch's",
-            "same",
-            "push, only centered",
-            0.05,
+            main=True,
         ),
         _more(
-            "The larger the group, the more so: a hard prompt weighs more in groups of 32 than of 4",
+            "In groups of 32 a hard prompt even pushes more than one of 50 %",
             "log push at 5 %",
-            "push, divided, groups of 32",
-            "push, divided, groups of 4",
+            "weight, divided, groups of 32",
+            0.0,
             QUARTER,
         ),
         *(
@@ -196,8 +196,8 @@ EXPERIMENT = Experiment(
                 _more(
                     f"Hard questions are learned faster with the division ({optimizer})",
                     "mean hard",
-                    f"divided, {optimizer}",
-                    f"only centered, {optimizer}",
+                    f"divided, {optimizer}{FOR_HARD}",
+                    f"only centered, {optimizer}{FOR_HARD}",
                     0.02,
                 ),
                 _more(
@@ -212,19 +212,15 @@ EXPERIMENT = Experiment(
     ),
     panels=(
         Curves(
-            "push",
-            "push relative to that at p = 1/2",
+            "weight",
+            "weight relative to that at p = 1/2",
             xlabel="pass rate p of the prompt",
             x=RATES,
             arms=(
-                "push, divided",
-                "push, only centered",
-                "push, divided, groups of 4",
-                "push, divided, groups of 32",
-                "√(4p(1-p))",
-                "4p(1-p)",
+                *(f"weight, divided, groups of {size}" for size in GROUPS),
+                "weight, divided, infinite groups",
+                "weight, only centered, groups of 8",
             ),
-            log="y",
         ),
         Curves("hard", "pass rate of questions hard at first", arms=SHOWN),
         Grid("pass rate of all questions (mean over updates)", arms=SHOWN[:2]),
