@@ -111,20 +111,32 @@ def _completions(task: Task, config: TrainConfig, dead: Floats) -> Floats:
 
 
 MIXED = replace(PLAIN, keep=slot(mixed_groups))
-RATES = {"adam": (0.3, 1.0, 3.0, 10.0, 30.0), "sgd": (30.0, 100.0, 300.0, 1000.0, 3000.0)}
+RATES = {
+    "adam": (0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
+    "sgd": (100.0, 300.0, 1000.0, 3000.0, 10000.0, 30000.0),
+}
+BY_UPDATE, BY_COMPLETION = "mean correct", "mean correct by completions"
+ENDINGS = {BY_UPDATE: "", BY_COMPLETION: ", by completions"}
+"""Measure by which the learning rate is chosen -> ending of the arm's label."""
 
 
-def _arm(optimizer: str = "adam", *, recipe: Recipe = PLAIN, resamples: int = 0, **config: Any) -> Arm:
-    tuning = Tuning("learning_rate", RATES[optimizer], by=BY_UPDATE)
-    return tuned(learned, tuning, recipe=recipe, resamples=resamples, optimizer=optimizer, **config)
+def _arms(
+    label: str, optimizer: str = "adam", *, recipe: Recipe = PLAIN, resamples: int = 0, **config: Any
+) -> dict[str, Arm]:
+    """Return a training twice: with the learning rate that is best by updates, and best by completions."""
+    settings = {"recipe": recipe, "resamples": resamples, "optimizer": optimizer, **config}
+    return {
+        label + ending: tuned(learned, Tuning("learning_rate", RATES[optimizer], by=measure), **settings)
+        for measure, ending in ENDINGS.items()
+    }
 
 
 def _faster(says: str, left: str, right: str, measure: str, *, main: bool = False) -> Prediction:
     unit = {BY_UPDATE: "update by update", BY_COMPLETION: "completion by completion"}[measure]
+    left, right = left + ENDINGS[measure], right + ENDINGS[measure]
     return Prediction(f"{says}, {unit}", measure, left, "more", right, MARGIN, main)
 
 
-BY_UPDATE, BY_COMPLETION = "mean correct", "mean correct by completions"
 REDRAWN, FILTERED = "Dynamic sampling learns faster", "The filter learns faster"
 ADAM, ADAM_REDRAWN, ADAM_FILTER = "all groups, Adam", "dynamic sampling, Adam", "filter, Adam"
 LARGER = "all groups, four times the prompts, Adam"
@@ -144,17 +156,18 @@ EXPERIMENT = Experiment(
     " the prompts filtered every 10 updates by the pass rate of one group each. In the control batches have"
     " all groups and four times the prompts, about what redrawing costs. The first two are run with SGD too.",
     measured="The share of right completions over all prompts, computed from the policy at temperature 1: its"
-    " mean over the updates, by which the learning rate is chosen, and its mean over the first"
-    f" {BUDGET} sampled completions. Of redrawn groups the expected number of completions is counted, of the"
-    " filter the exact number. The length of the dead groups' gradient is measured as well.",
+    f" mean over the updates, and its mean over the first {BUDGET} sampled completions. Each comparison is at"
+    " the learning rates that are best for its own mean. Of redrawn groups the expected number of"
+    " completions is counted, of the filter the exact number. The length of the dead groups' gradient is"
+    " measured as well.",
     arms={
         "one batch": arm(gradients, recipe=PLAIN),
-        ADAM: _arm(),
-        ADAM_REDRAWN: _arm(recipe=MIXED, resamples=3),
-        ADAM_FILTER: _arm(refilter_every=10, pass_low=0.2, pass_high=0.8),
-        LARGER: _arm(prompts=4 * PROMPTS),
-        SGD: _arm("sgd"),
-        SGD_REDRAWN: _arm("sgd", recipe=MIXED, resamples=3),
+        **_arms(ADAM),
+        **_arms(ADAM_REDRAWN, recipe=MIXED, resamples=3),
+        **_arms(ADAM_FILTER, refilter_every=10, pass_low=0.2, pass_high=0.8),
+        LARGER: _arms(LARGER, prompts=4 * PROMPTS)[LARGER],
+        **_arms(SGD, "sgd"),
+        **_arms(SGD_REDRAWN, "sgd", recipe=MIXED, resamples=3),
     },
     predictions=(
         _faster(f"{REDRAWN} (Adam)", ADAM_REDRAWN, ADAM, BY_UPDATE, main=True),
@@ -179,7 +192,10 @@ EXPERIMENT = Experiment(
             "right completions (share)",
             xlabel="completions",
             x=PLACES,
-            arms=(ADAM, ADAM_REDRAWN, ADAM_FILTER, LARGER),
+            arms=(
+                *(label + ENDINGS[BY_COMPLETION] for label in (ADAM, ADAM_REDRAWN, ADAM_FILTER)),
+                LARGER,
+            ),
         ),
         Grid("right completions (mean over updates)", arms=(ADAM, ADAM_REDRAWN, ADAM_FILTER, LARGER)),
     ),

@@ -53,12 +53,13 @@ def learned(
     }
 
 
-def _arm(*, recipe: Recipe = PLAIN, prompts: int = PROMPTS, resamples: int = 0) -> Arm:
-    tuning = RATES._replace(values=(0.003, 0.01, 0.03), by=BY_UPDATE)
-    return tuned(learned, tuning, recipe=recipe, prompts=prompts, resamples=resamples)
+def _arm(*, by: str = BY_UPDATE, recipe: Recipe = PLAIN, prompts: int = PROMPTS, resamples: int = 0) -> Arm:
+    return tuned(learned, RATES._replace(by=by), recipe=recipe, prompts=prompts, resamples=resamples)
 
 
 ALL, REDRAWN, LARGER = "all groups", "dynamic sampling", "all groups, four times the prompts"
+ALL_BY_COMPLETION, REDRAWN_BY_COMPLETION = f"{ALL}, by completions", f"{REDRAWN}, by completions"
+"""Arms whose learning rate is chosen by completions."""
 MIXED = replace(PLAIN, keep=slot(mixed_groups))
 
 EXPERIMENT = Experiment(
@@ -77,12 +78,15 @@ EXPERIMENT = Experiment(
     " sampling). In the control batches have all groups and four times the prompts, about what redrawing"
     " costs. Adam takes one step per batch.",
     measured="The share of right completions of each batch as it is first drawn, at temperature 1: its mean"
-    " over the updates, by which the learning rate is chosen, and its mean over the first"
-    f" {BUDGET} sampled completions. Of redrawn groups the expected number of completions is counted.",
+    f" over the updates, and its mean over the first {BUDGET} sampled completions. Each comparison is at the"
+    " learning rates that are best for its own mean. Of redrawn groups the expected number of"
+    " completions is counted.",
     arms={
         ALL: _arm(),
         REDRAWN: _arm(recipe=MIXED, resamples=RESAMPLES),
         LARGER: _arm(prompts=4 * PROMPTS),
+        ALL_BY_COMPLETION: _arm(by=BY_COMPLETION),
+        REDRAWN_BY_COMPLETION: _arm(by=BY_COMPLETION, recipe=MIXED, resamples=RESAMPLES),
     },
     predictions=(
         Prediction(
@@ -97,9 +101,9 @@ EXPERIMENT = Experiment(
         Prediction(
             "Dynamic sampling learns faster, completion by completion",
             BY_COMPLETION,
-            REDRAWN,
+            REDRAWN_BY_COMPLETION,
             "more",
-            ALL,
+            ALL_BY_COMPLETION,
             MARGIN,
             main=True,
         ),
@@ -113,7 +117,13 @@ EXPERIMENT = Experiment(
         ),
     ),
     panels=(
-        Curves("correct by completions", "right completions (share)", xlabel="completions", x=PLACES),
-        Grid("right completions (mean over updates)"),
+        Curves(
+            "correct by completions",
+            "right completions (share)",
+            xlabel="completions",
+            x=PLACES,
+            arms=(ALL_BY_COMPLETION, REDRAWN_BY_COMPLETION, LARGER),
+        ),
+        Grid("right completions (mean over updates)", arms=(ALL, REDRAWN, LARGER)),
     ),
 )

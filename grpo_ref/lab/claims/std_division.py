@@ -148,8 +148,8 @@ EXPERIMENT = Experiment(
     " group are centered and divided by its standard deviation, or only centered.",
     measured="The logarithms of the weight and of the push of a prompt with a pass rate of 5 or 95 %,"
     " relative to a prompt with a pass rate of 1/2. The pass rates of all questions, and of those that are"
-    " hard at first (below 20 %), computed from the policy: means over the updates. Two arms are compared at the"
-    " learning rates that are best for the measure by which they are compared.",
+    " hard at first (below 20 %), computed from the policy: means over the updates. Two arms are compared at"
+    " the learning rates that are best for the measure by which they are compared.",
     arms={
         f"weight, {name}, groups of {size}": arm(pushed, recipe=recipe, group_size=size)
         for name, recipe in RECIPES.items()
