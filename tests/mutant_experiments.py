@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grpo_ref import Recipe, group_normalized, slot
-from grpo_ref.advantages import batch_scaled, group_centered, ranked, step_suffix_sums
+from grpo_ref.advantages import batch_scaled, group_centered, ranked, step_suffix_sums, with_teacher
 from grpo_ref.aggregation import fixed_length, token_mean
 from grpo_ref.filters import all_groups, ended_completions
 from grpo_ref.lab.claims.learned_critic import Judged
@@ -272,6 +272,13 @@ def _everything_masked(experiment):
     return replace(experiment, arms=arms)
 
 
+def taught_the_opposite(recipe):
+    """The advantage is student minus teacher."""
+    if recipe.distill is None:
+        return recipe
+    return replace(recipe, distill=slot(with_teacher, **{**recipe.distill.settings, "coef": -1.0}))
+
+
 MUTANTS = {
     "group_mean": Mutant(16, settings(group_size=2)),
     "learned_critic": Mutant(16, _sum_for_the_mean),
@@ -311,6 +318,7 @@ MUTANTS = {
     ),
     "random_rewards": Mutant(32, settings(pays="right")),
     "length_penalty": Mutant(16, recipes(prolonged)),
+    "distillation": Mutant(32, recipes(taught_the_opposite)),
     "kl_estimators": Mutant(64, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
     "leave_one_out": Mutant(16, recipes(_divided)),
     "reward_hacking": Mutant(16, _misjudged),

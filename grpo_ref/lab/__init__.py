@@ -59,6 +59,8 @@ CLAIMS = (
     "random_rewards",
     "length_penalty",
     "length_penalty_network",
+    "distillation",
+    "distillation_network",
     # divergence
     "kl_estimators",
     "leave_one_out",
