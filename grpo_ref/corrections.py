@@ -338,9 +338,11 @@ def prefix_ratio(
         minimum:  wₜ = min(ρₜ min_{s < t} ρₛ, max_ratio),     the first token has its own ρ
 
     The sampler chose the tokens before t as well as the token itself. So the product is the unbiased weight
-    of the gradient of token t. Its variance is smaller than that of `sequence_sum_level`, but it still grows
-    with t. MinPRO replaces the product over the tokens before t by the smallest of their ratios. In both
-    papers ρ is πθ / πold, in the place of the surrogate's ratio. CTPO clips it at bounds that widen with √t.
+    of the gradient of token t, as long as its advantage does not depend on later tokens. The reward of the
+    whole completion does: the sampler wrote the rest of it, too, and a bias is left. The variance of the
+    product is smaller than that of `sequence_sum_level`, but it still grows with t. MinPRO replaces the
+    product over the tokens before t by the smallest of their ratios. In both papers ρ is πθ / πold, in the
+    place of the surrogate's ratio. CTPO clips it at bounds that widen with √t.
 
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats.
