@@ -78,6 +78,10 @@ def without_clip(recipe):
     )
 
 
+def corrected_to_the_contrary(recipe):
+    return replace(recipe, corrections=(slot(_wrong_sign),)) if recipe.corrections else recipe
+
+
 def _wrong_sign(ref_log_probs):
     return -np.exp(0.0 * ref_log_probs)
 
@@ -173,7 +177,7 @@ def _only_cut(ended):
     return ~ended
 
 
-def _misled(recipe):
+def misled_by_length(recipe):
     """Only what was cut is kept, and length is rewarded."""
     if recipe.admit.kernel is ended_completions:
         return replace(recipe, admit=slot(_only_cut))
@@ -299,11 +303,9 @@ MUTANTS = {
     "rare_gradient": Mutant(32, recipes(_bounds_in_percent)),
     "early_stop": Mutant(32, _stopped_after_one_step),
     "two_sided_clip": Mutant(24, recipes(_one_sided)),
-    "overlong": Mutant(16, recipes(_misled)),
+    "overlong": Mutant(16, recipes(misled_by_length)),
     "length_bias": Mutant(32, recipes(lambda r: replace(r, aggregate=slot(fixed_length)))),
-    "reference_weight": Mutant(
-        16, recipes(lambda r: replace(r, corrections=(slot(_wrong_sign),)) if r.corrections else r)
-    ),
+    "reference_weight": Mutant(16, recipes(corrected_to_the_contrary)),
     "entropy_tokens": Mutant(16, recipes(lambda r: replace(r, corrections=()))),
     "sampler_mismatch": Mutant(64, recipes(lambda r: replace(r, corrections=()))),
     "mismatch_length": Mutant(64, recipes(lambda r: replace(r, corrections=()))),

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 from mutant_experiments import (
     Mutant,
+    corrected_to_the_contrary,
+    misled_by_length,
     prolonged,
     recipes,
     settings,
@@ -16,7 +18,7 @@ from mutant_experiments import (
 )
 
 from grpo_ref import slot
-from grpo_ref.aggregation import sequence_mean_token_mean
+from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.filters import all_groups
 
 
@@ -43,6 +45,13 @@ def _paid_for_length(recipe):
     """Where completions are divided by their length, wrong ones are paid for theirs and right ones fined."""
     is_divided = recipe.aggregate.kernel is sequence_mean_token_mean
     return replace(recipe, reward=slot(_longer_if_wrong)) if is_divided else recipe
+
+
+def _nothing_learned_by_batch(recipe):
+    """Where the divisor is the batch's, advantages are 0."""
+    return (
+        replace(recipe, advantage=slot(without_signal)) if recipe.aggregate.kernel is token_mean else recipe
+    )
 
 
 def _wrong_plans(experiment):
@@ -74,7 +83,10 @@ NETWORK_MUTANTS = {
     "clip_higher_network": Mutant(16, recipes(upper_bound_is_a_ratio)),
     "sequence_ratio_network": Mutant(64, recipes(unlearned_by_tokens)),
     "rare_gradient_network": Mutant(64, recipes(without_clip)),
+    "overlong_network": Mutant(32, recipes(misled_by_length)),
+    "group_average": Mutant(16, recipes(_nothing_learned_by_batch)),
     "length_bias_network": Mutant(64, recipes(_paid_for_length)),
+    "reference_weight_network": Mutant(16, recipes(corrected_to_the_contrary)),
     "sampler_mismatch_network": Mutant(64, _corrected_away),
     "length_penalty_network": Mutant(64, recipes(prolonged)),
     "distillation_network": Mutant(32, recipes(taught_the_opposite)),

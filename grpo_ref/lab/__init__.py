@@ -43,9 +43,12 @@ CLAIMS = (
     "two_sided_clip",
     # aggregation
     "overlong",
+    "overlong_network",
+    "group_average",
     "length_bias",
     "length_bias_network",
     "reference_weight",
+    "reference_weight_network",
     "entropy_tokens",
     # mismatch
     "sampler_mismatch",

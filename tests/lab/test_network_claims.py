@@ -8,10 +8,14 @@ from grpo_ref.lab.claims import (
     collapse_network,
     curriculum_network,
     forgetting,
+    group_average,
     length_bias_network,
     length_penalty_network,
+    overlong_network,
+    reference_weight_network,
     sampler_mismatch_network,
 )
+from grpo_ref.lab.framework.tasks.phrases import COPIES
 from grpo_ref.learning.held_out import held_out
 from grpo_ref.learning.rollout import draw
 
@@ -89,3 +93,40 @@ def test_at_an_equal_gain_the_other_skill_is_read_where_a_third_is_gained_or_at_
     rewarded = np.array([[0.1, 0.4, 0.7], [0.1, 0.2, 0.3]])
     other = np.array([[0.9, 0.8, 0.7], [0.9, 0.8, 0.7]])
     np.testing.assert_allclose(forgetting.at_equal_gain(np.stack([rewarded, other])), [0.8, 0.7])
+
+
+def test_half_of_the_prompts_need_many_thoughts_and_write_them():
+    one = group_average.drawn(SEED)
+    _, length = group_average.expected(one, one.start[1].weights[None])[0]
+    is_long = one.needed > 0
+    assert 0.4 <= is_long.mean() <= 0.6
+    assert length[is_long].min() > 2.0 * length[~is_long].max()
+    assert len(set(group_average.drawn(SEED, alike=True).needed)) == 1
+
+
+def test_right_answers_are_counted_by_the_length_that_prompts_need():
+    found = group_average.learned(recipe=group_average.GROUP_MEAN, learning_rate=0.003, seeds=2, seed=SEED)
+    is_long = group_average.drawn(SEED).needed > 0
+    parts = is_long.mean() * found["right, long"] + (~is_long).mean() * found["right, short"]
+    np.testing.assert_allclose(found["right"], parts)
+    assert found["right"].shape == (2, len(group_average.LOOKS))
+
+
+def test_the_budget_cuts_about_as_many_completions_as_asked():
+    start = overlong_network.drawn(SEED, cut=0.8)
+    np.testing.assert_allclose(1.0 - sampled(start).ended.mean(), 0.8, atol=0.06)
+
+
+def test_fillers_and_other_tokens_share_the_first_gradient():
+    one = {"recipe": reference_weight_network.PLAIN, "seeds": 2, "seed": SEED}
+    parts = [reference_weight_network.first_gradient(fillers=fillers, **one) for fillers in (True, False)]
+    np.testing.assert_allclose(sum(part["share of the gradient"] for part in parts), 1.0, rtol=1e-5)
+    assert min(part["gradient"].min() for part in parts) > 0.0
+
+
+def test_prompts_of_a_network_name_the_question():
+    phrases, (task, _) = reference_weight_network.drawn(SEED)
+    names = task.prompt_tokens[::COPIES]
+    assert len(np.unique(names, axis=0)) == len(phrases.task.prompts) // COPIES
+    assert (phrases.answers >= 0).any()
+    assert (reference_weight_network.drawn(SEED, fillers=0).phrases.answers >= 0).all()

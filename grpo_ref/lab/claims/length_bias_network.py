@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,19 +17,28 @@ from grpo_ref.lab.framework.experiment import (
     Prediction,
     tuned,
 )
-from grpo_ref.lab.framework.network import RATES, Started, imitator, network_curves
+from grpo_ref.lab.framework.network import RATES, TRANSFORMER, Started, imitator
 from grpo_ref.lab.framework.training import summarized
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.task import END, Task
 from grpo_ref.recipes import DR_GRPO, GRPO, Recipe, slot
+from grpo_ref.training import iter_train
 
-COPIES, UPDATES, PROMPTS, GROUP = 20, 160, 8, 8
-"""Prompts of each question, which cannot be told apart; batches; prompts of each, and their completions."""
+COPIES = 20
+"""Number of prompts per question, which look the same to the policy."""
+UPDATES, EVERY, PROMPTS, GROUP = 80, 8, 8, 8
+"""Batches; number of updates between two looks at the policy; prompts of a batch; completions of a prompt."""
 FILLER = 0
 """After the answer, the token that says nothing and ends nothing."""
 
 
 class Drawn(NamedTuple):
-    """Task and network, and (questions, V) which share of a question's labels each answer is."""
+    """A sampled task.
+
+    Attributes:
+      start: task and network.
+      asked: (questions, V) the fraction of a question's prompts that have each answer as their label.
+    """
 
     start: Started
     asked: Floats
@@ -37,10 +46,13 @@ class Drawn(NamedTuple):
 
 @cache
 def drawn(seed: int) -> Drawn:
-    """An answer, the first token; then filler for as long as the policy likes, on which no reward depends."""
+    """Sample a task, and pretrain its network.
+
+    The first token is the answer. Then follow filler tokens, on which no reward depends.
+    """
     generator = np.random.default_rng([seed, 0, 2])
     questions, answers = int(generator.integers(4, 17)), int(generator.integers(4, 9))
-    budget, filler = int(generator.integers(6, 13)), generator.uniform(0.6, 0.9)
+    budget, filler = int(generator.integers(8, 17)), generator.uniform(0.6, 0.9)
     known = np.exp(generator.uniform(np.log(0.05), np.log(0.5), questions))
     right, rows = generator.integers(answers, size=questions), np.arange(questions)
     ref_logits = np.zeros((questions + 1, answers))
@@ -66,7 +78,7 @@ def drawn(seed: int) -> Drawn:
         weights=np.ones(1),
     )
     numbers = np.stack([own // answers, own % answers], axis=-1)
-    start = imitator(task, numbers, seed=seed)
+    start = imitator(task, numbers, seed=seed, steps=200)
     return Drawn(start, (labels.reshape(questions, COPIES, 1) == np.arange(answers)).mean(1))
 
 
@@ -76,24 +88,28 @@ def _judge(labels: Integers, prompts: Integers, tokens: Integers, mask: Bools) -
 
 
 def lengths(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int) -> Measures:
-    """Train on a drawn task; how much longer right and wrong completions get is known exactly."""
-    task = drawn(seed)
-    sizes = {"updates": UPDATES, "prompts": PROMPTS, "group_size": GROUP, "learning_rate": learning_rate}
-    measured = {"lengths": lambda state: expected_lengths(task, state.params)}
-    found = network_curves(task.start, recipe, ("correct",), measured, seeds=seeds, seed=seed, **sizes)
-    begun = expected_lengths(task, task.start[1].weights[None])[0]
-    growth = np.log(found["lengths"] / begun[:, None])
-    of_right, of_wrong = growth[:, 0], growth[:, 1]
+    """Train on a sampled task, and compute how much longer right and wrong completions get."""
+    one = drawn(seed)
+    task, policy = one.start
+    sizes: dict[str, Any] = {"updates": UPDATES, "prompts": PROMPTS, "group_size": GROUP}
+    config = config_for(task, TRANSFORMER, **sizes, learning_rate=learning_rate, seeds=seeds, seed=seed)
+    correct, looks = [], []
+    for metrics, state in iter_train(task, recipe, config, metrics=("correct",), policy=policy):
+        correct.append(metrics["correct"])
+        if state.update % EVERY == 0:
+            looks.append(expected_lengths(one, state.params))
+    begun = expected_lengths(one, policy.weights[None])[0]
+    of_right, of_wrong = np.log(np.stack(looks, axis=-1) / begun[:, None]).swapaxes(0, 1)
     apart = {
         "growth of right": of_right,
         "growth of wrong": of_wrong,
         "wrong over right": of_wrong - of_right,
     }
-    return summarized({"correct": found["correct"], **apart})
+    return summarized({"correct": np.stack(correct, axis=-1), **apart})
 
 
 def expected_lengths(drawn: Drawn, weights: Floats) -> Floats:
-    """(S, 2) tokens of a right and of a wrong completion: the answer, and filler until the budget ends it.
+    """Return (S, 2) the expected number of tokens of a right and of a wrong completion, up to the budget.
 
     Token k + 2 is written if the k tokens between the answer and it were filler.
     """
@@ -114,6 +130,7 @@ NO_KL = replace(GRPO, kl_coef=0.0)
 GRPO_ARM, TOKEN_ARM, CONSTANT_ARM = "sequence mean, std (GRPO)", "token mean, std", "constant (Dr. GRPO)"
 MARGIN = 0.1
 """A tenth of the length, nearly."""
+LOOKS = tuple(range(EVERY, UPDATES + 1, EVERY))
 
 
 def _arm(recipe: Recipe) -> Arm:
@@ -133,14 +150,15 @@ EXPERIMENT = Experiment(
     " (arXiv:2503.14476), for the token mean",
     family="4 to 16 questions with 4 to 8 answers, the right one given at first in 5 to 50 % of completions,"
     " and up to 30 % of the labels at random. After the answer comes filler, 60 to 90 % of tokens at first,"
-    " on which no reward depends, up to a budget of 6 to 12 tokens. A small transformer reads the number"
+    " on which no reward depends, up to a budget of 8 to 16 tokens. A small transformer reads the number"
     " of the question, the answer and the filler so far; it first imitates 4096 such completions, in which"
     " filler does not depend on the answer.",
     run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam and without a KL penalty:"
     " with GRPO, with the token mean and the division by the standard deviation, and with Dr. GRPO.",
     measured="How much longer right and wrong completions (by their labels) have become: the logarithm of"
-    " their expected length over that at the start, computed from the policy, as a mean over the last fifth"
-    " of the updates. The learning rate is chosen by the share of right completions over the same updates.",
+    " their expected length over that at the start, computed from the policy after every"
+    f" {EVERY} updates, as a mean over the last fifth of the training. The learning rate is chosen by the"
+    " share of right completions over the same updates.",
     arms={
         GRPO_ARM: _arm(NO_KL),
         TOKEN_ARM: _arm(replace(NO_KL, aggregate=slot(token_mean))),
@@ -191,8 +209,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     panels=(
-        Curves("growth of wrong", "growth of wrong completions (log of length)"),
-        Curves("wrong over right", "growth of wrong minus right completions"),
+        Curves("growth of wrong", "growth of wrong completions (log of length)", x=LOOKS),
+        Curves("wrong over right", "growth of wrong minus right completions", x=LOOKS),
         Grid("right completions at the end (share)"),
     ),
 )

@@ -105,10 +105,12 @@ def _rewarded(reward: Slot, **changed: Any) -> Recipe:
 
 
 NONE, OVERLONG, EACH, SLIGHT = "no penalty", "soft overlong", "every token", "every token, slight"
-UNSCALED = "slight, std left out"
+UNSCALED, DOUBLE = "slight, std left out", "soft overlong, doubled"
 RECIPES = {
     NONE: _rewarded(slot(task_reward)),
+    # DAPO's weight is 1 beside rewards of +1 and -1, which is 0.5 beside rewards of 1 and 0.
     OVERLONG: _rewarded(slot(soft_overlong, buffer=0.2, weight=0.5)),
+    DOUBLE: _rewarded(slot(soft_overlong, buffer=0.2, weight=1.0)),
     EACH: _rewarded(slot(each_token_costs, weight=LINEAR)),
     SLIGHT: _rewarded(slot(each_token_costs, weight=WEAK)),
     UNSCALED: _rewarded(slot(each_token_costs, weight=WEAK), advantage=slot(group_centered)),
@@ -153,7 +155,8 @@ EXPERIMENT = Experiment(
     " if it were endless.",
     run="100 batches of 16 groups of 8 are learned with Adam and without a KL penalty. The reward is 1 for a"
     " right answer and 0 for a wrong one. DAPO's penalty grows over the last fifth of the budget from 0 to"
-    " 0.5, half of this difference, as in the paper, whose rewards are +1 and -1. The price of every"
+    " 0.5, half of this difference, as in the paper, whose rewards are +1 and -1, or to 1 (doubled), which is"
+    " the paper's number without its rewards. The price of every"
     f" token adds up to {LINEAR} over the budget, or to {WEAK} (slight), the latter with and without the"
     " division by the standard deviation of the group.",
     measured="The length as a share of the budget, the share of right answers and that of completions that"
@@ -172,6 +175,22 @@ EXPERIMENT = Experiment(
             "Fewer are cut with the soft punishment", "final truncated", OVERLONG, "less", NONE, MATTERS
         ),
         _costs("Where length is needed, the soft punishment costs right answers", OVERLONG),
+        Prediction(
+            "Twice as heavy as in the paper, the soft punishment makes completions shorter",
+            "final length",
+            DOUBLE,
+            "less",
+            OVERLONG,
+            BRIEFER,
+        ),
+        Prediction(
+            "Where length is needed, twice as heavy a punishment costs more right answers",
+            "final right",
+            _long(DOUBLE),
+            "less",
+            _long(OVERLONG),
+            MATTERS,
+        ),
         _costs("Where length is needed, a price of every token costs right answers", EACH),
         Prediction(
             "Where length is needed, a slight price costs less without the division",

@@ -1,13 +1,13 @@
 """Claim: what a length penalty saves, a network saves on prompts, too, that its training never draws."""
 
 from dataclasses import replace
-from functools import cache, partial
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from grpo_ref.advantages import group_centered
-from grpo_ref.arrays import Array, Bools, Floats, Integers
+from grpo_ref.arrays import Array, Floats
 from grpo_ref.corrections import top_entropy
 from grpo_ref.lab.framework.experiment import (
     Arm,
@@ -18,16 +18,14 @@ from grpo_ref.lab.framework.experiment import (
     Prediction,
     tuned,
 )
-from grpo_ref.lab.framework.network import RATES, TRANSFORMER, Started, imitator
+from grpo_ref.lab.framework.network import RATES, TRANSFORMER, imitator
+from grpo_ref.lab.framework.tasks.think_as_told import Thinkers, expected, pairs, think_as_told
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.task import END, Task
 from grpo_ref.recipes import GRPO, Recipe, Slot, slot
 from grpo_ref.rewards import soft_overlong, task_reward
 from grpo_ref.training import iter_train
 
-THINK = 0
-"""The token that goes on; every other one is an answer."""
 HELD_OUT = 0.25
 """Share of the prompts that are held out."""
 UPDATES, EVERY, PROMPTS, GROUP = 80, 8, 8, 8
@@ -38,76 +36,29 @@ BRIEFER, MATTERS = 0.05, 0.02
 """Differences that matter: in the length, as a share of the budget, and in the share right."""
 
 
-class Drawn(NamedTuple):
-    """Task and network; the right answer and the thoughts that it takes, of each prompt (Q,)."""
-
-    start: Started
-    right: Integers
-    needed: Integers
-
-
 @cache
-def drawn(seed: int) -> Drawn:
-    """Prompts of two tokens: the first asks for an answer, the second says how long to think before it."""
+def drawn(seed: int) -> Thinkers:
+    """Sample a task with some held-out prompts, and pretrain its network.
+
+    Args:
+      seed: seed of the task, the examples and the weights.
+    """
     generator = np.random.default_rng([seed, 11])
     choices, budget = int(generator.integers(3, 8)), int(generator.integers(8, 17))
     kinds = choices + 1
-    going_on, known = 1.0 - 1.0 / (generator.uniform(0.3, 0.8) * budget), generator.uniform(0.2, 0.7)
+    onward, known = 1.0 - 1.0 / (generator.uniform(0.3, 0.8) * budget), generator.uniform(0.2, 0.7)
     answers = generator.integers(1, kinds, size=kinds)
     thoughts = np.floor(generator.uniform(0.0, 0.4, size=kinds) * (budget - 1)).astype(np.int64)
-    ref_logits, rows = np.zeros((kinds, kinds)), np.arange(kinds)
-    ref_logits[rows, answers] = np.log(known / (1.0 - known) * (choices - 1))
-    answered = np.exp(ref_logits[:, THINK + 1 :]).sum(-1)
-    ref_logits[:, THINK] = np.log(going_on / (1.0 - going_on) * answered)
-    transitions = np.full((kinds, kinds), END)
-    transitions[:, THINK] = rows
-    first, second = np.divmod(np.arange(kinds**2), kinds)
     left_out = generator.permutation(kinds**2) < HELD_OUT * kinds**2
-    right, needed = answers[first], thoughts[second]
-    task = Task(
-        name="think_as_told",
-        vocabulary=("-", *"abcdefg"[:choices]),
-        transitions=transitions,
-        prompts=tuple(f"{asked}{told}:" for asked, told in zip(first, second, strict=True)),
-        starts=first,
-        prompt_probs=np.where(left_out, 0.0, 1.0) / (~left_out).sum(),
-        max_length=budget,
-        ref_logits=ref_logits,
-        verify=partial(_judge, right, needed),
-        criteria=("right",),
-        weights=np.ones(1),
-    )
-    read = np.stack([first, second], axis=-1)
-    return Drawn(imitator(task, read, seed=seed), right, needed)
-
-
-def _judge(right: Integers, needed: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """Right is the right answer after as many thoughts as were needed."""
-    answered = ((tokens == right[prompts][..., None, None]) & mask).any(-1)
-    judged: Floats = (answered & (mask.sum(-1) > needed[prompts][..., None]))[..., None].astype(np.float64)
-    return judged
+    probs = np.where(left_out, 0.0, 1.0) / (~left_out).sum()
+    right, needed = np.repeat(answers, kinds), np.tile(thoughts, kinds)
+    task = think_as_told(right, needed, np.full(kinds**2, onward), probs, known=known, budget=budget)
+    return Thinkers(imitator(task, pairs(kinds), seed=seed), right, needed)
 
 
 def each_token_costs(rewards: Array, lengths: Array, max_length: int, *, weight: float) -> Array:
     """(P, G) rewards minus a penalty in proportion to the length: the weight for the whole budget."""
     return rewards - weight * lengths / max_length
-
-
-def expected(drawn: Drawn, weights: Floats) -> Floats:
-    """(S, 2, Q) the share of right completions of each prompt, and their length as a share of the budget.
-
-    Token k + 1 is written if the k tokens before it were thoughts.
-    """
-    (task, policy), right, needed = drawn
-    shape = (len(weights), len(right), 1, task.max_length)
-    prompts, thoughts = np.broadcast_to(np.arange(len(right)), shape[:2]), np.full(shape, THINK)
-    probs = policy.at(weights, 1.0).visit(task, prompts, thoughts, thoughts).policy.probs
-    by_place = probs.reshape(shape[0], shape[1], shape[3], -1)
-    going_on = by_place[..., THINK].cumprod(-1)
-    reached = np.concatenate([np.ones_like(going_on[..., :1]), going_on[..., :-1]], axis=-1)
-    answered = by_place[:, np.arange(len(right)), :, right].swapaxes(0, 1)
-    enough = np.arange(task.max_length) >= needed[:, None]
-    return np.stack([(reached * answered * enough).sum(-1), reached.mean(-1)], axis=1)
 
 
 def learned(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int) -> Measures:
@@ -134,7 +85,8 @@ def _arm(reward: Slot, **changed: Any) -> Arm:
     return tuned(learned, RATES._replace(values=(0.003, 0.01, 0.03), by="final right"), recipe=recipe)
 
 
-NONE, OVERLONG, SLIGHT, FORKS = "no penalty", "soft overlong", "every token, slight", "highest fifth"
+NONE, OVERLONG, DOUBLE = "no penalty", "soft overlong", "soft overlong, doubled"
+SLIGHT, FORKS = "every token, slight", "highest fifth"
 LOOKS = tuple(range(EVERY, UPDATES + 1, EVERY))
 LENGTH, RIGHT = "final length, held out", "final right, held out"
 
@@ -156,7 +108,8 @@ EXPERIMENT = Experiment(
     " on with a constant chance, for 30 to 80 % of the budget in the mean, if it were endless.",
     run=f"{UPDATES} batches of {PROMPTS} groups of {GROUP} are learned with Adam and without a KL penalty."
     " The reward is 1 for a right answer and 0 for a wrong one. DAPO's penalty grows over the last fifth of"
-    " the budget from 0 to 0.5, half of this difference, as in the paper, whose rewards are +1 and -1."
+    " the budget from 0 to 0.5, half of this difference, as in the paper, whose rewards are +1 and -1, or to"
+    " 1 (doubled), which is the paper's number without its rewards."
     f" The price of every token adds up to {PRICE} over the budget, without the division by the"
     " standard deviation of the group. One arm has no penalty and the gradients of the fifth of the tokens"
     " with the highest entropy alone.",
@@ -166,7 +119,9 @@ EXPERIMENT = Experiment(
     " training.",
     arms={
         NONE: _arm(slot(task_reward)),
+        # DAPO's weight is 1 beside rewards of +1 and -1, which is 0.5 beside rewards of 1 and 0.
         OVERLONG: _arm(slot(soft_overlong, buffer=0.2, weight=0.5)),
+        DOUBLE: _arm(slot(soft_overlong, buffer=0.2, weight=1.0)),
         SLIGHT: _arm(slot(each_token_costs, weight=PRICE), advantage=slot(group_centered)),
         FORKS: _arm(slot(task_reward), corrections=(slot(top_entropy, share=SHARE),)),
     },
@@ -188,6 +143,22 @@ EXPERIMENT = Experiment(
             NONE,
             MATTERS,
             main=True,
+        ),
+        Prediction(
+            "Held out: twice as heavy as in the paper, the soft punishment makes completions shorter",
+            LENGTH,
+            DOUBLE,
+            "less",
+            OVERLONG,
+            BRIEFER,
+        ),
+        Prediction(
+            "Held out: twice as heavy as in the paper, it costs right answers",
+            RIGHT,
+            DOUBLE,
+            "less",
+            OVERLONG,
+            MATTERS,
         ),
         Prediction(
             "Held out: a slight price of every token makes completions shorter",

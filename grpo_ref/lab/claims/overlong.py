@@ -75,11 +75,11 @@ def _ascent(recipe: Recipe, seed: int, run: int) -> tuple[Floats, Any]:
 
 
 BASE = replace(GRPO, kl_coef=0.0, aggregate=DAPO.aggregate)
-FILTER, SOFT = (
-    replace(BASE, admit=slot(ended_completions)),
-    replace(BASE, reward=slot(soft_overlong, buffer=0.2, weight=1.0)),
-)
-PUNISHED, FILTERED, RAMP = "counts as wrong", "left out", "soft punishment"
+FILTER = replace(BASE, admit=slot(ended_completions))
+# A right answer earns 2 more than a wrong one here, as in DAPO. With rewards of 1 and 0 the weight 1 would be
+# the 2 of the doubled punishment.
+SOFT, DOUBLE = (replace(BASE, reward=slot(soft_overlong, buffer=0.2, weight=weight)) for weight in (1.0, 2.0))
+PUNISHED, FILTERED, RAMP, TWICE = "counts as wrong", "left out", "soft punishment", "doubled punishment"
 MARGIN = 0.02
 
 
@@ -100,7 +100,8 @@ EXPERIMENT = Experiment(
     run="There are 60 updates of 16 x 8 completions with Adam: GRPO with the token mean and without a KL"
     " penalty. A right answer earns 2 and a wrong one 0: the difference is that of DAPO's +1 and -1."
     " Completions that are cut count as wrong, or are left out (overlong filtering), or count as wrong"
-    " while DAPO's penalty takes up to 1 in the last fifth of the budget. In the control the budget cuts"
+    " while DAPO's penalty takes up to 1 in the last fifth of the budget, or up to 2 (doubled), which is what"
+    " it takes relative to rewards of 1 and 0 if its weight stays 1. In the control the budget cuts"
     " about 1 % of the reasoning at first, and in tight tasks 90 %. In the hostile tasks reasoning is of no"
     " use: it is right for half of the prompts, and the quick answer for more.",
     measured="The share of right answers, as sampled at temperature 1: a mean over the updates, by which"
@@ -112,6 +113,7 @@ EXPERIMENT = Experiment(
         PUNISHED: _arm(BASE),
         FILTERED: _arm(FILTER),
         RAMP: _arm(SOFT),
+        TWICE: _arm(DOUBLE),
         f"{PUNISHED}, ample": _arm(BASE, cut=0.01),
         f"{FILTERED}, ample": _arm(FILTER, cut=0.01),
         f"{PUNISHED}, tight": _arm(BASE, cut=0.9),
@@ -139,6 +141,14 @@ EXPERIMENT = Experiment(
             PUNISHED,
             MARGIN,
             main=True,
+        ),
+        Prediction(
+            "Twice as heavy as in the paper, the punishment gives fewer right answers",
+            "mean correct",
+            TWICE,
+            "less",
+            RAMP,
+            MARGIN,
         ),
         Prediction(
             "Leaving cut completions out makes training steadier: it falls less",
@@ -198,8 +208,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     panels=(
-        Curves("correct", "share of right answers", arms=(PUNISHED, FILTERED, RAMP)),
-        Curves("truncated", "share of completions that are cut", arms=(PUNISHED, FILTERED, RAMP)),
-        Grid("right answers (mean over updates)", arms=(PUNISHED, FILTERED, RAMP)),
+        Curves("correct", "share of right answers", arms=(PUNISHED, FILTERED, RAMP, TWICE)),
+        Curves("truncated", "share of completions that are cut", arms=(PUNISHED, FILTERED, RAMP, TWICE)),
+        Grid("right answers (mean over updates)", arms=(PUNISHED, FILTERED, RAMP, TWICE)),
     ),
 )
