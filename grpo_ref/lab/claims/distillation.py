@@ -103,8 +103,9 @@ EXPERIMENT = Experiment(
     " as good as the teacher, with a small part of the updates that rewards need. It does not pass the"
     " teacher; with rewards added it does.",
     source="Lu and Thinking Machines Lab 2025, On-policy distillation (7 to 10 times fewer gradient steps"
-    " than reinforcement learning); Qwen3 technical report (arXiv:2505.09388), a tenth of the GPU hours. For"
-    " rewards that take the student past its teacher: MiMo-V2-Flash (arXiv:2601.02780)",
+    " than reinforcement learning); Qwen3 technical report (arXiv:2505.09388), a tenth of the GPU hours. The"
+    " teacher as a boundary: Yang et al. 2026, Learning beyond teacher (arXiv:2602.12125). Both advantages"
+    " together: MiMo-V2-Flash (arXiv:2601.02780)",
     family=f"{FAMILY} The teacher is the policy that solves a median question with probability {BETTER:g}. In"
     f" two pairs of arms, all questions have 2 steps or 8, and the student solves {RARE:g} at first.",
     run=f"Long runs have {UPDATES} updates of {PROMPTS} x {GROUP} completions, short runs {SHORT} updates."

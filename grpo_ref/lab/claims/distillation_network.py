@@ -125,8 +125,9 @@ EXPERIMENT = Experiment(
     " as good as the teacher, with a small part of the updates that rewards need. It does not pass the"
     " teacher; with rewards added it does.",
     source="Lu and Thinking Machines Lab 2025, On-policy distillation (7 to 10 times fewer gradient steps"
-    " than reinforcement learning); Qwen3 technical report (arXiv:2505.09388), a tenth of the GPU hours. For"
-    " rewards that take the student past its teacher: MiMo-V2-Flash (arXiv:2601.02780)",
+    " than reinforcement learning); Qwen3 technical report (arXiv:2505.09388), a tenth of the GPU hours. The"
+    " teacher as a boundary: Yang et al. 2026, Learning beyond teacher (arXiv:2602.12125). Both advantages"
+    " together: MiMo-V2-Flash (arXiv:2601.02780)",
     family=f"{SUMS} The teacher is the same transformer after it has imitated a reference that knows the"
     f" right answer to a median question with probability {BETTER:g}. In hard tasks the student knows it with"
     f" probability {HARD:g} at the start.",
