@@ -105,7 +105,9 @@ def test_half_of_the_prompts_need_many_thoughts_and_write_them():
 
 
 def test_right_answers_are_counted_by_the_length_that_prompts_need():
-    found = group_average.learned(recipe=group_average.GROUP_MEAN, learning_rate=0.003, seeds=2, seed=SEED)
+    found = group_average.train_and_measure(
+        recipe=group_average.GROUP_MEAN, learning_rate=0.003, seeds=2, seed=SEED
+    )
     is_long = group_average.drawn(SEED).needed > 0
     parts = is_long.mean() * found["right, long"] + (~is_long).mean() * found["right, short"]
     np.testing.assert_allclose(found["right"], parts)

@@ -22,7 +22,7 @@ from grpo_ref.lab.framework.experiment import (
     tuned,
 )
 from grpo_ref.lab.framework.network import RATES, TRANSFORMER, imitator
-from grpo_ref.lab.framework.tasks.think_as_told import Thinkers, expected, pairs, think_as_told
+from grpo_ref.lab.framework.tasks.required_thoughts import Thinkers, expected, pairs, required_thoughts
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.config import config_for
 from grpo_ref.recipes import GRPO, Recipe, slot
@@ -56,11 +56,13 @@ def drawn(seed: int, alike: bool = False) -> Thinkers:
     needed = np.rint(long_part * budget).astype(np.int64)
     usual = long_part * budget + np.where(long_part > 0.0, 2.0, 1.0)
     probs = np.full(kinds**2, 1.0 / kinds**2)
-    task = think_as_told(right, needed, usual / (1.0 + usual), probs, known=known, budget=budget)
+    task = required_thoughts(right, needed, usual / (1.0 + usual), probs, known=known, budget=budget)
     return Thinkers(imitator(task, pairs(kinds), seed=seed, steps=200), right, needed)
 
 
-def learned(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int, alike: bool = False) -> Measures:
+def train_and_measure(
+    *, recipe: Recipe, learning_rate: float, seeds: int, seed: int, alike: bool = False
+) -> Measures:
     """Train on a sampled task and return curves of the exact share of right answers.
 
     "right" is over all prompts, "right, short" and "right, long" are over the prompts of one kind.
@@ -76,8 +78,8 @@ def learned(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int, alik
     sizes: dict[str, Any] = {"updates": UPDATES, "prompts": PROMPTS, "group_size": GROUP}
     config = config_for(task, TRANSFORMER, **sizes, learning_rate=learning_rate, seeds=seeds, seed=seed)
     states = (state for _, state in iter_train(task, recipe, config, metrics=(), policy=policy))
-    found = np.stack([shares(state.params) for state in states if state.update % EVERY == 0], axis=-1)
-    return summarized(dict(zip(("right", "right, short", "right, long"), found.swapaxes(0, 1), strict=True)))
+    curves = np.stack([shares(state.params) for state in states if state.update % EVERY == 0], axis=-1)
+    return summarized(dict(zip(("right", "right, short", "right, long"), curves.swapaxes(0, 1), strict=True)))
 
 
 def _averaged(aggregate: Callable[[Array], Array]) -> Recipe:
@@ -91,7 +93,7 @@ LOOKS = tuple(range(EVERY, UPDATES + 1, EVERY))
 
 
 def _tuned(recipe: Recipe, by: str = "mean right") -> Arm:
-    return tuned(learned, RATES._replace(values=(0.003, 0.01, 0.03), by=by), recipe=recipe)
+    return tuned(train_and_measure, RATES._replace(values=(0.003, 0.01, 0.03), by=by), recipe=recipe)
 
 
 def _differs(
@@ -133,10 +135,14 @@ EXPERIMENT = Experiment(
         COMPLETIONS: _tuned(_averaged(sequence_mean_token_mean)),
         f"{GROUPS}, end": _tuned(GROUP_MEAN, by="final right"),
         f"{BATCHES}, end": _tuned(BATCH_MEAN, by="final right"),
-        f"{GROUPS}, equal rate": arm(learned, recipe=GROUP_MEAN, learning_rate=EQUAL_RATE),
-        f"{BATCHES}, equal rate": arm(learned, recipe=BATCH_MEAN, learning_rate=EQUAL_RATE),
-        f"{GROUPS}, equal lengths": arm(learned, recipe=GROUP_MEAN, learning_rate=CONTROL_RATE, alike=True),
-        f"{BATCHES}, equal lengths": arm(learned, recipe=BATCH_MEAN, learning_rate=CONTROL_RATE, alike=True),
+        f"{GROUPS}, equal rate": arm(train_and_measure, recipe=GROUP_MEAN, learning_rate=EQUAL_RATE),
+        f"{BATCHES}, equal rate": arm(train_and_measure, recipe=BATCH_MEAN, learning_rate=EQUAL_RATE),
+        f"{GROUPS}, equal lengths": arm(
+            train_and_measure, recipe=GROUP_MEAN, learning_rate=CONTROL_RATE, alike=True
+        ),
+        f"{BATCHES}, equal lengths": arm(
+            train_and_measure, recipe=BATCH_MEAN, learning_rate=CONTROL_RATE, alike=True
+        ),
     },
     predictions=(
         _differs(

@@ -176,7 +176,7 @@ EXPERIMENT = Experiment(
         ),
         _costs("Where length is needed, the soft punishment costs right answers", OVERLONG),
         Prediction(
-            "Twice as heavy as in the paper, the soft punishment makes completions shorter",
+            "Twice as heavy as in the paper, the soft penalty makes completions shorter",
             "final length",
             DOUBLE,
             "less",
@@ -184,7 +184,7 @@ EXPERIMENT = Experiment(
             BRIEFER,
         ),
         Prediction(
-            "Where length is needed, twice as heavy a punishment costs more right answers",
+            "Where length is needed, twice as heavy a penalty costs more right answers",
             "final right",
             _long(DOUBLE),
             "less",

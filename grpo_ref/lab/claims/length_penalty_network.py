@@ -19,7 +19,7 @@ from grpo_ref.lab.framework.experiment import (
     tuned,
 )
 from grpo_ref.lab.framework.network import RATES, TRANSFORMER, imitator
-from grpo_ref.lab.framework.tasks.think_as_told import Thinkers, expected, pairs, think_as_told
+from grpo_ref.lab.framework.tasks.required_thoughts import Thinkers, expected, pairs, required_thoughts
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.config import config_for
 from grpo_ref.recipes import GRPO, Recipe, Slot, slot
@@ -52,7 +52,7 @@ def drawn(seed: int) -> Thinkers:
     left_out = generator.permutation(kinds**2) < HELD_OUT * kinds**2
     probs = np.where(left_out, 0.0, 1.0) / (~left_out).sum()
     right, needed = np.repeat(answers, kinds), np.tile(thoughts, kinds)
-    task = think_as_told(right, needed, np.full(kinds**2, onward), probs, known=known, budget=budget)
+    task = required_thoughts(right, needed, np.full(kinds**2, onward), probs, known=known, budget=budget)
     return Thinkers(imitator(task, pairs(kinds), seed=seed), right, needed)
 
 
@@ -145,7 +145,7 @@ EXPERIMENT = Experiment(
             main=True,
         ),
         Prediction(
-            "Held out: twice as heavy as in the paper, the soft punishment makes completions shorter",
+            "Held out: twice as heavy as in the paper, the soft penalty makes completions shorter",
             LENGTH,
             DOUBLE,
             "less",

@@ -77,9 +77,9 @@ def _ascent(recipe: Recipe, seed: int, run: int) -> tuple[Floats, Any]:
 BASE = replace(GRPO, kl_coef=0.0, aggregate=DAPO.aggregate)
 FILTER = replace(BASE, admit=slot(ended_completions))
 # A right answer earns 2 more than a wrong one here, as in DAPO. With rewards of 1 and 0 the weight 1 would be
-# the 2 of the doubled punishment.
+# the 2 of the doubled penalty.
 SOFT, DOUBLE = (replace(BASE, reward=slot(soft_overlong, buffer=0.2, weight=weight)) for weight in (1.0, 2.0))
-PUNISHED, FILTERED, RAMP, TWICE = "counts as wrong", "left out", "soft punishment", "doubled punishment"
+PUNISHED, FILTERED, RAMP, TWICE = "counts as wrong", "left out", "soft punishment", "doubled penalty"
 MARGIN = 0.02
 
 
@@ -143,7 +143,7 @@ EXPERIMENT = Experiment(
             main=True,
         ),
         Prediction(
-            "Twice as heavy as in the paper, the punishment gives fewer right answers",
+            "Twice as heavy as in the paper, the penalty gives fewer right answers",
             "mean correct",
             TWICE,
             "less",

@@ -20,7 +20,7 @@ from grpo_ref.lab.framework.experiment import (
 )
 from grpo_ref.lab.framework.network import RATES, Started, imitator, network_curves
 from grpo_ref.lab.framework.reused_batches import largest_fall
-from grpo_ref.lab.framework.tasks.think_as_told import pairs, think_as_told
+from grpo_ref.lab.framework.tasks.required_thoughts import pairs, required_thoughts
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.recipes import DAPO, GRPO, Recipe, slot
 from grpo_ref.rewards import soft_overlong
@@ -46,22 +46,22 @@ def drawn(seed: int, cut: float = 0.0) -> Started:
     needed = np.floor(generator.uniform(0.0, 0.9, size=kinds) * (budget - 1)).astype(np.int64)[second]
     onward = np.full(kinds**2, (cut or sampled_cut) ** (1.0 / budget))
     probs = np.full(kinds**2, 1.0 / kinds**2)
-    task = think_as_told(right, needed, onward, probs, known=known, budget=budget)
+    task = required_thoughts(right, needed, onward, probs, known=known, budget=budget)
     return imitator(task, pairs(kinds), seed=seed, steps=200)
 
 
 def studied(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int, cut: float = 0.0) -> Measures:
     """Train a network on a sampled task."""
     config: dict[str, Any] = {**SIZES, "learning_rate": learning_rate, "seeds": seeds, "seed": seed}
-    found = network_curves(drawn(seed, cut), recipe, ("right", "truncated"), **config)
-    return summarized(found) | {"largest fall": largest_fall(found["right"])}
+    curves = network_curves(drawn(seed, cut), recipe, ("right", "truncated"), **config)
+    return summarized(curves) | {"largest fall": largest_fall(curves["right"])}
 
 
 BASE = replace(GRPO, kl_coef=0.0, aggregate=DAPO.aggregate)
 FILTER = replace(BASE, admit=slot(ended_completions))
 # DAPO's weight is 1 beside rewards of +1 and -1, which is 0.5 beside rewards of 1 and 0.
 SOFT, DOUBLE = (replace(BASE, reward=slot(soft_overlong, buffer=0.2, weight=weight)) for weight in (0.5, 1.0))
-PUNISHED, FILTERED, RAMP, TWICE = "counts as wrong", "left out", "soft punishment", "doubled punishment"
+PUNISHED, FILTERED, RAMP, TWICE = "counts as wrong", "excluded", "soft penalty", "doubled penalty"
 COMPARED = (PUNISHED, FILTERED, RAMP, TWICE)
 
 
@@ -84,7 +84,7 @@ EXPERIMENT = Experiment(
     beside="overlong",
     group="aggregation",
     claim="Completions that the budget cuts mislead if they count as wrong, since their reasoning may be"
-    " sound: leaving them out makes training better and steadier; so does a punishment that grows slowly. A"
+    " sound: leaving them out makes training better and steadier; so does a penalty that grows slowly. A"
     " pretrained network answers all prompts with the same weights.",
     source="Yu et al. 2025, DAPO, sec. 3.4 (arXiv:2503.14476)",
     family="Prompts are pairs of 4 to 6 signs: the first asks for one of 3 to 5 answers, the second says how"
@@ -94,7 +94,7 @@ EXPERIMENT = Experiment(
     " 20 to 70 %, if they come late enough, and their number of thoughts is geometric.",
     run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"
     " Adam: GRPO with the token mean and without a KL penalty. A right answer earns 1 and a wrong one 0."
-    " Completions that are cut count as wrong, or are left out (overlong filtering), or count as wrong while"
+    " Completions that are cut count as wrong, or are excluded (overlong filtering), or count as wrong while"
     " DAPO's penalty takes up to 0.5 in the last fifth of the budget: half of the difference, as in the"
     " paper, whose rewards are +1 and -1. The doubled penalty takes up to 1, which is the paper's number"
     " without its rewards. In tight tasks the budget cuts 80 % at first, and the learning rate is"
@@ -112,10 +112,8 @@ EXPERIMENT = Experiment(
     },
     predictions=(
         _right("Leaving cut completions out gives more right answers", FILTERED, "more", PUNISHED, main=True),
-        _right("A soft punishment gives more right answers", RAMP, "more", PUNISHED, main=True),
-        _right(
-            "Twice as heavy as in the paper, the punishment gives fewer right answers", TWICE, "less", RAMP
-        ),
+        _right("A soft penalty gives more right answers", RAMP, "more", PUNISHED, main=True),
+        _right("Twice as heavy as in the paper, the penalty gives fewer right answers", TWICE, "less", RAMP),
         Prediction(
             "Leaving cut completions out makes training steadier: it falls less",
             "largest fall",
@@ -125,7 +123,7 @@ EXPERIMENT = Experiment(
             MARGIN,
         ),
         Prediction(
-            "Under a soft punishment fewer completions are cut than where they are left out",
+            "Under a soft penalty fewer completions are cut than where they are excluded",
             "mean truncated",
             RAMP,
             "less",

@@ -97,7 +97,7 @@ def first_gradient(*, recipe: Recipe, fillers: bool, seeds: int, seed: int) -> M
     }
 
 
-def learned(
+def train_and_measure(
     *, recipe: Recipe, learning_rate: float, seeds: int, seed: int, fillers: int | None = None
 ) -> Measures:
     """Train a network on a sampled task."""
@@ -109,11 +109,13 @@ PLAIN, WEIGHTED, REAL = (replace(one, kl_coef=0.0) for one in (GRPO, BOOK_DR_GRP
 
 
 def _tuned(recipe: Recipe) -> Arm:
-    return tuned(learned, RATES._replace(values=(0.001, 0.003, 0.01), by="mean right"), recipe=recipe)
+    return tuned(
+        train_and_measure, RATES._replace(values=(0.001, 0.003, 0.01), by="mean right"), recipe=recipe
+    )
 
 
 def _without_fillers(recipe: Recipe) -> Arm:
-    return arm(learned, recipe=recipe, learning_rate=CONTROL_RATE, fillers=0)
+    return arm(train_and_measure, recipe=recipe, learning_rate=CONTROL_RATE, fillers=0)
 
 
 def _differs(says: str, left: str, expect: Expectation, right: str, *, main: bool = False) -> Prediction:

@@ -32,7 +32,7 @@ class Thinkers(NamedTuple):
     needed: Integers
 
 
-def think_as_told(
+def required_thoughts(
     right: Integers,
     needed: Integers,
     onward: Floats,
@@ -59,10 +59,10 @@ def think_as_told(
     transitions = np.full(ref_logits.shape, END)
     transitions[:, THINK] = states
     return Task(
-        name="think_as_told",
+        name="required_thoughts",
         vocabulary=("-", *"abcdefghijk"[: kinds - 1]),
         transitions=transitions,
-        prompts=tuple(f"{asked}{told}:" for asked, told in pairs(kinds)),
+        prompts=tuple(f"{asked}{amount}:" for asked, amount in pairs(kinds)),
         starts=states,
         prompt_probs=prompt_probs,
         max_length=budget,

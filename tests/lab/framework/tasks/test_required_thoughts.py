@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grpo_ref.lab.framework.network import imitator
-from grpo_ref.lab.framework.tasks.think_as_told import THINK, Thinkers, expected, pairs, think_as_told
+from grpo_ref.lab.framework.tasks.required_thoughts import THINK, Thinkers, expected, pairs, required_thoughts
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.rollout import draw
 
@@ -15,7 +15,7 @@ PROBS = np.full(KINDS**2, 1.0 / KINDS**2)
 
 @pytest.fixture(scope="module")
 def task():
-    return think_as_told(RIGHT, NEEDED, np.full(KINDS**2, 0.5), PROBS, known=0.75, budget=BUDGET)
+    return required_thoughts(RIGHT, NEEDED, np.full(KINDS**2, 0.5), PROBS, known=0.75, budget=BUDGET)
 
 
 # prompt 1 needs one thought and then a 2; tokens, and how many of them count -> reward
