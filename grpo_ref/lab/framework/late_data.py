@@ -15,7 +15,8 @@ from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.batches import slices
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.optim import clip_by_norm
-from grpo_ref.learning.policies.table import TABLE, gather, pull_back
+from grpo_ref.learning.policies.policy import PolicyKind
+from grpo_ref.learning.policies.table import TABLE, pull_back
 from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.state import optimizer_of
 from grpo_ref.learning.task import Task
@@ -37,7 +38,7 @@ class Late(NamedTuple):
     """State after an update.
 
     Attributes:
-      params: (S, N, V) the learner's logits.
+      params: (S, ...) the learner's logits or weights.
       grad_norm: (S,) largest gradient norm of the update's steps, before the gradient is clipped.
     """
 
@@ -46,44 +47,56 @@ class Late(NamedTuple):
 
 
 def late_updates(
-    task: Task, recipe: Recipe, config: TrainConfig, *, age: int, anchor: Anchor
+    task: Task,
+    recipe: Recipe,
+    config: TrainConfig,
+    *,
+    age: int,
+    anchor: Anchor,
+    policy: PolicyKind = TABLE,
 ) -> Iterator[Late]:
-    """Train a table on batches that were sampled by the policy of some updates ago.
+    """Train on batches that were sampled by the policy of some updates ago.
 
     Args:
       task: task to learn.
       recipe: recipe whose advantage, surrogate, corrections and aggregation are used.
-      config: sizes and step sizes. A batch is divided into minibatches, with one step for each.
+      config: sizes and step sizes. A batch is divided into minibatches, with one step for each in an epoch.
       age: age of the sampler in updates. During the first `age` updates the sampler is the reference.
       anchor: policy that gives the old log-probabilities of the surrogate's ratio: the sampler, or the
         learner at the time when it gets the batch. Corrections read both.
+      policy: the kind of policy: a table, or a pretrained network.
     """
-    params = TABLE.start(task, config.seeds)
+    params = policy.start(task, config.seeds)
     optimizer = optimizer_of(config)
     moments = optimizer.init(params)
     generators = [np.random.default_rng([config.seed, run]) for run in range(config.seeds)]
     past = deque([params], maxlen=age + 1)
     for _ in range(config.updates):
-        sampler, learner = (TABLE.at(one, config.temperature) for one in (past[0], params))
+        sampler, learner = (policy.at(one, config.temperature) for one in (past[0], params))
         batch = draw(task, sampler, generators, prompts=config.prompts, group_size=config.group_size)
-        said = {"sampler": sampler.log_probs, "learner": learner.log_probs}
-        said_there = {name: gather(table, batch.states, batch.tokens) for name, table in said.items()}
+        said_by_sampler = sampler.visit(task, batch.prompts, batch.states, batch.tokens).log_probs
+        said_before = said_by_sampler
+        if anchor == "learner":
+            said_before = learner.visit(task, batch.prompts, batch.states, batch.tokens).log_probs
         advantages = recipe.advantage(batch)
         norms: list[Floats] = []
-        for part in slices(config.prompts, config.minibatches):
-            now = TABLE.at(params, config.temperature) if norms else learner
-            places = batch.states[:, part], batch.tokens[:, part]
+        for part in slices(config.prompts, config.minibatches) * config.epochs:
+            actor = policy.at(params, config.temperature) if norms else learner
+            tokens = batch.tokens[:, part]
+            now = actor.visit(task, batch.prompts[:, part], batch.states[:, part], tokens)
             loss = policy_loss(
-                gather(now.log_probs, *places),
+                now.log_probs,
                 advantages[:, part],
                 batch.mask[:, part],
                 recipe=recipe,
-                old_log_probs=said_there[anchor][:, part],
-                rollout_log_probs=said_there["sampler"][:, part],
+                old_log_probs=said_before[:, part],
+                rollout_log_probs=said_by_sampler[:, part],
                 metrics=(),
             )
-            gradient = pull_back(loss.gradient, *places, now.probs)
-            gradient, norm = clip_by_norm(gradient, config.max_grad_norm)
+            gradient = pull_back(
+                loss.gradient, now.states, tokens, now.policy.probs, temperature=config.temperature
+            )
+            gradient, norm = clip_by_norm(actor.pull_back(now, gradient), config.max_grad_norm)
             params, moments = optimizer.step(params, gradient, moments)
             norms.append(norm)
         past.append(params)
