@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Floats
+from grpo_ref.arrays import Floats, masked_mean
 from grpo_ref.lab.framework.experiment import Measures
 from grpo_ref.lab.framework.reused_batches import largest_fall
 from grpo_ref.lab.framework.tasks.digit_sums import drawn_sums
@@ -40,10 +40,12 @@ class Late(NamedTuple):
     Attributes:
       params: (S, ...) the learner's logits or weights.
       grad_norm: (S,) largest gradient norm of the update's steps, before the gradient is clipped.
+      mean_ratio: (S,) largest importance ratio of the update's steps, each a mean over tokens.
     """
 
     params: Floats
     grad_norm: Floats
+    mean_ratio: Floats
 
 
 def late_updates(
@@ -80,14 +82,18 @@ def late_updates(
             said_before = learner.visit(task, batch.prompts, batch.states, batch.tokens).log_probs
         advantages = recipe.advantage(batch)
         norms: list[Floats] = []
+        ratios: list[Floats] = []
         for part in slices(config.prompts, config.minibatches) * config.epochs:
             actor = policy.at(params, config.temperature) if norms else learner
             tokens = batch.tokens[:, part]
             now = actor.visit(task, batch.prompts[:, part], batch.states[:, part], tokens)
+            mask = batch.mask[:, part]
+            ratio = np.exp(now.log_probs - said_before[:, part])
+            ratios.append(masked_mean(ratio, mask, axis=(-3, -2, -1)))
             loss = policy_loss(
                 now.log_probs,
                 advantages[:, part],
-                batch.mask[:, part],
+                mask,
                 recipe=recipe,
                 old_log_probs=said_before[:, part],
                 rollout_log_probs=said_by_sampler[:, part],
@@ -100,7 +106,7 @@ def late_updates(
             params, moments = optimizer.step(params, gradient, moments)
             norms.append(norm)
         past.append(params)
-        yield Late(params, np.max(norms, axis=0))
+        yield Late(params, np.max(norms, axis=0), np.max(ratios, axis=0))
 
 
 def late(

@@ -115,13 +115,26 @@ def drawn_sums(seed: int, **fixed: Any) -> Task:
 
 def labelled_answers(task: Task) -> tuple[Integers, Bools]:
     """Return tokens and mask (Q, T) of the answer that each prompt's label asks for."""
-    spelled = [[*map(int, str(number)), EOS] for number in range(10 ** (task.max_length - 1))]
-    tokens = np.array([[*one, *[0] * (task.max_length - len(one))] for one in spelled])
-    mask = np.arange(task.max_length) < np.array([len(one) for one in spelled])[:, None]
+    tokens, mask = _numbers(task)
     prompts = np.arange(len(task.prompts))
     right = task.verify(prompts, *(np.repeat(part[None], len(prompts), axis=0) for part in (tokens, mask)))
     asked = right[..., -1].argmax(-1)  # the last criterion is "correct"
     return tokens[asked], mask[asked]
+
+
+def own_answers(task: Task) -> tuple[Integers, Integers, Bools]:
+    """Return one prompt (K,) of each question, and tokens and mask (K, T) of the question's true sum."""
+    texts, prompts = np.unique(task.prompts, return_index=True)
+    tokens, mask = _numbers(task)
+    sums = [int(text[0]) + int(text[2]) for text in texts]
+    return prompts, tokens[sums], mask[sums]
+
+
+def _numbers(task: Task) -> tuple[Integers, Bools]:
+    """Return tokens and mask of the numbers 0, 1, ... that fit into an answer."""
+    spelled = [[*map(int, str(number)), EOS] for number in range(10 ** (task.max_length - 1))]
+    tokens = np.array([[*one, *[0] * (task.max_length - len(one))] for one in spelled])
+    return tokens, np.arange(task.max_length) < np.array([len(one) for one in spelled])[:, None]
 
 
 def learned(
