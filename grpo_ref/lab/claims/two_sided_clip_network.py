@@ -1,0 +1,180 @@
+"""Claim: a bound on the ratio of bad tokens, too (two-sided or dual clip), prevents a network's blow-ups."""
+
+from dataclasses import replace
+
+from grpo_ref.lab.framework.experiment import (
+    Arm,
+    Curves,
+    Experiment,
+    Points,
+    Prediction,
+    arm,
+    tuned,
+)
+from grpo_ref.lab.framework.network import RATES, SUMS
+from grpo_ref.lab.framework.stability import FALL, GROUP, MEASURED, PROMPTS, learned
+from grpo_ref.recipes import GRPO, Recipe, slot
+from grpo_ref.surrogates import clipped, dual_clipped, two_sided_clipped
+
+OLD, UPDATES, PARTS = 8, 40, 2
+"""Age of the sampler in updates, number of batches, and parts of a batch, with one step each."""
+CUT = 0.1
+"""Limit of the gradient norm, as in INTELLECT-2."""
+TRIED = RATES._replace(values=(0.001, 0.003, 0.01), by="mean correct")
+BEST, TOO_FAST = 0.003, 0.01
+"""A learning rate near the best of each arm, and one that is three times as large."""
+LESS, SHORTER, GAIN, RARER = 0.02, 0.1, 0.02, 0.05
+"""Margins: largest fall, decimal logarithm of a gradient norm, right answers, share of runs that fall."""
+ONE = replace(GRPO, kl_coef=0.0, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2))
+TWO = replace(ONE, surrogate=slot(two_sided_clipped, clip_low=0.2, clip_high=0.2, max_ratio=4.0))
+DUAL = replace(ONE, surrogate=slot(dual_clipped, clip_low=0.2, clip_high=0.2, max_ratio=3.0))
+ONE_SIDED, TWO_SIDED, DUAL_CLIP, CUT_ARM = "one-sided", "two-sided, 4", "dual clip, 3", "one-sided, cut"
+SIZES = {"updates": UPDATES, "minibatches": PARTS}
+
+
+def _best(recipe: Recipe, **config: float) -> Arm:
+    return tuned(learned, TRIED, recipe=recipe, age=OLD, **SIZES, **config)
+
+
+def _at(rate: float, recipe: Recipe, age: int = OLD, **config: float) -> Arm:
+    return arm(learned, recipe=recipe, age=age, learning_rate=rate, **SIZES, **config)
+
+
+def _fast(label: str) -> str:
+    return f"{label}, too fast"
+
+
+EXPERIMENT = Experiment(
+    name="two_sided_clip_network",
+    title="Does a second clip bound (dual clip) keep a network from blowing up?",
+    beside="two_sided_clip",
+    group="clipping",
+    claim="The ratio of a bad token is not bounded by PPO's clip. If such a token has become many times"
+    " likelier since it was sampled, its gradient is huge and training blows up. A second bound (two-sided or"
+    " dual clip) prevents it, where a pretrained network answers all questions with the same weights.",
+    source="Prime Intellect 2025, INTELLECT-2 (arXiv:2505.07291), delta = 4 in TRL's paper index; Ye et al."
+    " 2020, dual-clip PPO (arXiv:1912.09729), clip_ratio_c = 3 in verl",
+    family=SUMS,
+    run=f"{UPDATES} batches of {PROMPTS} x {GROUP} completions, each sampled by the policy of {OLD} updates"
+    f" ago, are learned in {PARTS} steps with Adam and without a KL penalty. Ratios are clipped at 0.2. For"
+    " bad tokens there is no second bound, or a bound of 4 (two-sided) or of 3 (dual clip). All are also"
+    f" compared at a learning rate of {TOO_FAST:g}, which is too fast. In other arms the gradient's norm is"
+    f" cut at {CUT}, or the batches are fresh.",
+    measured=f"{MEASURED} The longest gradient of a run is a decimal logarithm.",
+    arms={
+        ONE_SIDED: _best(ONE),
+        TWO_SIDED: _best(TWO),
+        DUAL_CLIP: _best(DUAL),
+        _fast(ONE_SIDED): _at(TOO_FAST, ONE),
+        _fast(TWO_SIDED): _at(TOO_FAST, TWO),
+        _fast(DUAL_CLIP): _at(TOO_FAST, DUAL),
+        _fast(CUT_ARM): _at(TOO_FAST, ONE, max_grad_norm=CUT),
+        f"one-sided, at {BEST:g}": _at(BEST, ONE),
+        f"two-sided, at {BEST:g}": _at(BEST, TWO),
+        "one-sided, fresh": _at(BEST, ONE, age=0),
+        "two-sided, fresh": _at(BEST, TWO, age=0),
+    },
+    predictions=(
+        Prediction(
+            "Where the rate is too fast, the right answers fall less with the second bound",
+            "largest fall",
+            _fast(TWO_SIDED),
+            "less",
+            _fast(ONE_SIDED),
+            LESS,
+            main=True,
+        ),
+        Prediction(
+            "The longest gradient is shorter",
+            "longest gradient",
+            f"two-sided, at {BEST:g}",
+            "less",
+            f"one-sided, at {BEST:g}",
+            SHORTER,
+            main=True,
+        ),
+        Prediction(
+            "At its best rate, too, the right answers fall less",
+            "largest fall",
+            TWO_SIDED,
+            "less",
+            ONE_SIDED,
+            LESS,
+            main=True,
+        ),
+        Prediction(
+            f"Where the rate is too fast, fewer runs fall by more than {FALL:g}",
+            "falls",
+            _fast(TWO_SIDED),
+            "less",
+            _fast(ONE_SIDED),
+            RARER,
+        ),
+        Prediction(
+            "Where the rate is too fast, it learns more",
+            "mean correct",
+            _fast(TWO_SIDED),
+            "more",
+            _fast(ONE_SIDED),
+            GAIN,
+        ),
+        Prediction("At its best rate it learns more", "mean correct", TWO_SIDED, "more", ONE_SIDED, GAIN),
+        Prediction(
+            "Where the rate is too fast, the longest gradient is shorter",
+            "longest gradient",
+            _fast(TWO_SIDED),
+            "less",
+            _fast(ONE_SIDED),
+            SHORTER,
+        ),
+        Prediction(
+            "Dual clip: where the rate is too fast, the right answers fall less",
+            "largest fall",
+            _fast(DUAL_CLIP),
+            "less",
+            _fast(ONE_SIDED),
+            LESS,
+        ),
+        Prediction(
+            "Dual clip: at its best rate the right answers fall less",
+            "largest fall",
+            DUAL_CLIP,
+            "less",
+            ONE_SIDED,
+            LESS,
+        ),
+        Prediction(
+            "Where the rate is too fast, the second bound prevents falls better than cutting the gradient",
+            "largest fall",
+            _fast(TWO_SIDED),
+            "less",
+            _fast(CUT_ARM),
+            LESS,
+        ),
+        Prediction(
+            "Control: with fresh batches the second bound changes nothing",
+            "mean correct",
+            "two-sided, fresh",
+            "same",
+            "one-sided, fresh",
+            GAIN,
+        ),
+    ),
+    panels=(
+        Curves(
+            "correct",
+            "right answers (share)",
+            arms=(ONE_SIDED, TWO_SIDED, *(_fast(label) for label in (ONE_SIDED, TWO_SIDED, CUT_ARM))),
+        ),
+        Points(
+            "largest fall",
+            "largest fall of the right answers",
+            arms=(
+                ONE_SIDED,
+                TWO_SIDED,
+                DUAL_CLIP,
+                *(_fast(label) for label in (ONE_SIDED, TWO_SIDED, DUAL_CLIP, CUT_ARM)),
+            ),
+        ),
+    ),
+)
