@@ -145,7 +145,7 @@ def unlearned_by_tokens(recipe):
     return replace(recipe, advantage=slot(_negated)) if recipe.level is token_level else recipe
 
 
-def _without_range(recipe):
+def without_range(recipe):
     hard = recipe.surrogate.kernel is clipped
     return replace(recipe, surrogate=slot(clipped, clip_low=1e-9, clip_high=1e-9)) if hard else recipe
 
@@ -233,7 +233,7 @@ def _all_held_back(recipe):
     return recipe if is_plain else replace(recipe, surrogate=slot(clip_cov, share=1.0, cov_low=-1e9))
 
 
-def _one_sided(recipe):
+def one_sided(recipe):
     is_two_sided = recipe.surrogate.kernel is two_sided_clipped
     return replace(recipe, surrogate=slot(clipped)) if is_two_sided else recipe
 
@@ -298,11 +298,11 @@ MUTANTS = {
     "clip_higher": Mutant(16, recipes(upper_bound_is_a_ratio)),
     "covariance_clip": Mutant(16, recipes(_all_held_back)),
     "sequence_ratio": Mutant(32, recipes(unlearned_by_tokens)),
-    "soft_clipping": Mutant(16, recipes(_without_range)),
+    "soft_clipping": Mutant(16, recipes(without_range)),
     "rare_tokens": Mutant(16, recipes(without_clip)),
     "rare_gradient": Mutant(32, recipes(_bounds_in_percent)),
     "early_stop": Mutant(32, _stopped_after_one_step),
-    "two_sided_clip": Mutant(24, recipes(_one_sided)),
+    "two_sided_clip": Mutant(24, recipes(one_sided)),
     "overlong": Mutant(16, recipes(misled_by_length)),
     "length_bias": Mutant(32, recipes(lambda r: replace(r, aggregate=slot(fixed_length)))),
     "reference_weight": Mutant(16, recipes(corrected_to_the_contrary)),

@@ -7,6 +7,7 @@ from mutant_experiments import (
     Mutant,
     corrected_to_the_contrary,
     misled_by_length,
+    one_sided,
     prolonged,
     recipes,
     settings,
@@ -14,11 +15,13 @@ from mutant_experiments import (
     unlearned_by_tokens,
     upper_bound_is_a_ratio,
     without_clip,
+    without_range,
     without_signal,
 )
 
 from grpo_ref import slot
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
+from grpo_ref.corrections import early_stop
 from grpo_ref.filters import all_groups
 
 
@@ -76,12 +79,21 @@ def _penalty_for_the_reward(recipe):
     return replace(recipe, advantage=slot(without_signal)) if recipe.kl_coef else recipe
 
 
+def _stopped_always(recipe):
+    """The early stop drops every minibatch."""
+    always = (slot(early_stop, max_ratio=1e-9),)
+    return replace(recipe, corrections=always) if recipe.corrections else recipe
+
+
 NETWORK_MUTANTS = {
     "two_grpo_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "dead_groups_network": Mutant(64, recipes(lambda r: replace(r, keep=slot(all_groups)))),
     "curriculum_network": Mutant(64, _wrong_plans),
     "clip_higher_network": Mutant(16, recipes(upper_bound_is_a_ratio)),
     "sequence_ratio_network": Mutant(64, recipes(unlearned_by_tokens)),
+    "soft_clipping_network": Mutant(16, recipes(without_range)),
+    "early_stop_network": Mutant(16, recipes(_stopped_always)),
+    "two_sided_clip_network": Mutant(24, recipes(one_sided)),
     "rare_gradient_network": Mutant(64, recipes(without_clip)),
     "overlong_network": Mutant(32, recipes(misled_by_length)),
     "group_average": Mutant(16, recipes(_nothing_learned_by_batch)),

@@ -63,6 +63,7 @@ EXPERIMENT = Experiment(
     name="early_stop_network",
     title="Does dropping minibatches with extreme ratios make a network more stable?",
     beside="early_stop",
+    policy="network",
     group="clipping",
     claim="Dropping minibatches whose importance ratio is extreme (early_stop_imp_ratio = 5) makes training"
     " more stable, at no cost where ratios are tame, where a pretrained network answers all questions with"

@@ -92,6 +92,7 @@ EXPERIMENT = Experiment(
     name="soft_clipping_network",
     title="Do the smooth weights of SAPO and VESPO keep a network stable on stale data?",
     beside="soft_clipping",
+    policy="network",
     group="clipping",
     claim="The cliff of hard clipping makes training sensitive to the clip range and unstable. The smooth"
     " weights of SAPO and VESPO are more stable on stale data and learn more, where a pretrained network"

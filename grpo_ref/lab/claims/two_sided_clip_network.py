@@ -48,6 +48,7 @@ EXPERIMENT = Experiment(
     name="two_sided_clip_network",
     title="Does a second clip bound (dual clip) keep a network from blowing up?",
     beside="two_sided_clip",
+    policy="network",
     group="clipping",
     claim="The ratio of a bad token is not bounded by PPO's clip. If such a token has become many times"
     " likelier since it was sampled, its gradient is huge and training blows up. A second bound (two-sided or"

@@ -9,9 +9,11 @@ from grpo_ref.lab.framework.tasks.digit_sums import (
     labelled_answers,
     learned,
     learning,
+    own_answers,
 )
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.rollout import draw, rollout
+from grpo_ref.tasks.arithmetic import EOS
 
 
 def right_at_first(task):
@@ -57,3 +59,14 @@ def test_the_answers_that_labels_ask_for_are_right():
     tokens, mask = labelled_answers(task)
     prompts = np.arange(len(task.prompts))
     assert (task.verify(prompts, tokens[:, None], mask[:, None]) @ task.weights == 1.0).all()
+
+
+def test_own_answers_are_the_true_sums_whatever_the_labels():
+    task = digit_sums(np.random.default_rng(0), largest=6, known=0.5, mislabelled=0.9)
+    prompts, tokens, mask = own_answers(task)
+    written = {
+        task.prompts[prompt]: row[kept].tolist()
+        for prompt, row, kept in zip(prompts, tokens, mask, strict=True)
+    }
+    assert len(written) == 7 * 7
+    assert (written["2+1="], written["6+5="]) == ([3, EOS], [1, 1, EOS])
