@@ -117,7 +117,8 @@ def labelled_answers(task: Task) -> tuple[Integers, Bools]:
     """Return tokens and mask (Q, T) of the answer that each prompt's label asks for."""
     tokens, mask = _numbers(task)
     prompts = np.arange(len(task.prompts))
-    right = task.verify(prompts, *(np.repeat(part[None], len(prompts), axis=0) for part in (tokens, mask)))
+    shape = (len(prompts), *tokens.shape)  # every prompt with every answer
+    right = task.verify(prompts, np.broadcast_to(tokens, shape), np.broadcast_to(mask, shape))
     asked = right[..., -1].argmax(-1)  # the last criterion is "correct"
     return tokens[asked], mask[asked]
 
