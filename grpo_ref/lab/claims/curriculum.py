@@ -1,6 +1,6 @@
 """Claim: a prompt that is too hard teaches nothing unless easy prompts come first or prompts are filtered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,7 @@ HARDEST_ONLY = ((1.0, 1.0, 1.0),)
 POOL = ((1.0, 0.0, 1.0),)
 EASY_FIRST = ((0.5, 0.0, 0.5), (1.0, 0.0, 1.0))
 HARD_FIRST = ((0.5, 0.5, 1.0), (1.0, 0.0, 1.0))
-FILTER = {"refilter_every": 10, "pass_low": 0.2, "pass_high": 0.8}
+FILTER: Mapping[str, Any] = {"refilter_every": 10, "pass_low": 0.2, "pass_high": 0.8}
 
 
 def taught(
@@ -96,17 +96,17 @@ def _between(task: Task, shortest: float, longest: float) -> Floats:
 
 
 NO_KL = replace(GRPO, kl_coef=0.0)
-RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0, 10.0), by="final solved")
+RATES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 MARGIN = 0.05
 HOPELESS = 1e-8
 """A chance that no training here has completions enough for."""
 
 
-def _arm(schedule: tuple[tuple[float, float, float], ...], **settings: Any) -> Arm:
-    return tuned(taught, RATES, recipe=NO_KL, schedule=schedule, **settings)
-
-
 BY_UPDATE, BY_COMPLETION = "final solved", "final solved by completions"
+
+
+def _arm(schedule: tuple[tuple[float, float, float], ...], by: str = BY_UPDATE, **settings: Any) -> Arm:
+    return tuned(taught, Tuning("learning_rate", RATES, by), recipe=NO_KL, schedule=schedule, **settings)
 
 
 def _of(
@@ -137,14 +137,17 @@ EXPERIMENT = Experiment(
     " of each length. This is repeated where the hardest prompt is solved at first with a chance of 1e-8"
     " (hopeless), and in the control with prompts that share no steps.",
     measured="The probability that the hardest prompt is solved, computed from the policy: a mean over the"
-    " last fifth of the updates, by which the learning rate is chosen, and over the last fifth of the"
-    " completions of a training without a filter, those that the filter spends included.",
+    " last fifth of the updates, and over the last fifth of the completions of a training without a filter,"
+    " those that the filter spends included. Each comparison is at the learning rates that are best for the"
+    " number that is compared.",
     arms={
         "hardest only": _arm(HARDEST_ONLY),
         "pool": _arm(POOL),
         "easy first": _arm(EASY_FIRST),
         "hard first": _arm(HARD_FIRST),
         "filter": _arm(POOL, **FILTER),
+        "pool, by completions": _arm(POOL, BY_COMPLETION),
+        "filter, by completions": _arm(POOL, BY_COMPLETION, **FILTER),
         "hopeless, hardest only": _arm(HARDEST_ONLY, chance=HOPELESS),
         "hopeless, pool": _arm(POOL, chance=HOPELESS),
         "hopeless, easy first": _arm(EASY_FIRST, chance=HOPELESS),
@@ -156,7 +159,13 @@ EXPERIMENT = Experiment(
     predictions=(
         _of("With easy prompts first the hardest is learned better", "easy first", "more", "pool", main=True),
         _of("With the filter it is, too, update by update", "filter", "more", "pool", main=True),
-        _of("With the filter it is, too, by completions", "filter", "more", "pool", measure=BY_COMPLETION),
+        _of(
+            "With the filter it is, too, by completions",
+            "filter, by completions",
+            "more",
+            "pool, by completions",
+            measure=BY_COMPLETION,
+        ),
         _of("On its own the hardest prompt teaches nothing", "hardest only", "same", 0.0),
         _of("Hard prompts first do harm", "hard first", "less", "pool"),
         _of("Hopeless at first, it teaches nothing on its own", "hopeless, hardest only", "same", 0.0),

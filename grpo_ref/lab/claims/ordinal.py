@@ -23,7 +23,11 @@ MAGNITUDES = replace(GRPO, kl_coef=0.0)
 RANKS = replace(GOPO, kl_coef=0.0)
 NO_EPS = replace(MAGNITUDES, advantage=slot(group_normalized, ddof=1, eps=1e-30))
 SCORES: tuple[Scores, ...] = ("exact", "distorted", "noisy", "normal noise", "binary", "jittered")
-RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0, 3.0), by="mean gain")
+RATES = (0.03, 0.1, 0.3, 1.0, 3.0)
+ENDINGS = {"mean gain": "", "final gain": ", for the end"}
+"""Measure by which the learning rate is chosen -> ending of the arm's label."""
+AT_THE_END: tuple[Scores, ...] = ("distorted", "noisy")
+"""Scores with which the end of the training is compared, too."""
 MARGIN = 0.02
 DISTURBED = (
     "GRPO, distorted",
@@ -41,14 +45,15 @@ def learned(*, scores: Scores, recipe: Recipe, learning_rate: float, seeds: int,
     return summarized(curves(task, recipe, config, ("gain",)))
 
 
-def _with(scores: Scores, recipe: Recipe) -> Arm:
-    return tuned(learned, RATES, scores=scores, recipe=recipe)
+def _with(scores: Scores, recipe: Recipe, by: str = "mean gain") -> Arm:
+    return tuned(learned, Tuning("learning_rate", RATES, by), scores=scores, recipe=recipe)
 
 
 def _ranks(
     says: str, scores: Scores, expect: Expectation, *, measure: str = "mean gain", main: bool = False
 ) -> Prediction:
-    return Prediction(says, measure, f"ranks, {scores}", expect, f"GRPO, {scores}", MARGIN, main)
+    of = scores + ENDINGS[measure]
+    return Prediction(says, measure, f"ranks, {of}", expect, f"GRPO, {of}", MARGIN, main)
 
 
 EXPERIMENT = Experiment(
@@ -66,13 +71,19 @@ EXPERIMENT = Experiment(
     " penalty, with its own advantages or with ranks; once also without the eps = 1e-4 that is added to the"
     " deviation.",
     measured="The hidden quality, on a scale from 0 (the reference's) to 1 (the best), as sampled: a mean"
-    " over the updates, by which the learning rate is chosen, and over their last fifth (final).",
+    " over the updates, and over their last fifth (final). Each comparison is at the learning rates that are"
+    " best for the number that is compared.",
     arms={
         f"{how}, {scores}": _with(scores, recipe)
         for scores in SCORES
         for how, recipe in (("GRPO", MAGNITUDES), ("ranks", RANKS))
     }
-    | {"GRPO without eps, distorted": _with("distorted", NO_EPS)},
+    | {"GRPO without eps, distorted": _with("distorted", NO_EPS)}
+    | {
+        f"{how}, {scores}{ENDINGS['final gain']}": _with(scores, recipe, "final gain")
+        for scores in AT_THE_END
+        for how, recipe in (("GRPO", MAGNITUDES), ("ranks", RANKS))
+    },
     predictions=(
         _ranks("Where scores are distorted, ranks learn faster", "distorted", "more", main=True),
         _ranks("Where scores are noisy, ranks learn faster", "noisy", "more", main=True),

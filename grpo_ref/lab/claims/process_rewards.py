@@ -46,14 +46,19 @@ RATES = (0.1, 0.3, 1.0, 3.0, 10.0)
 OUTCOME, PROCESS = replace(GRPO, kl_coef=0.0), replace(PROCESS_GRPO, kl_coef=0.0)
 
 
-def _arm(recipe: Recipe = PROCESS, **judge: Any) -> Arm:
-    return tuned(learned, Tuning("learning_rate", RATES, by="mean solved"), recipe=recipe, judge=judge)
+ENDINGS = {"mean solved": "", "final solved": ", for the end"}
+"""Measure by which the learning rate is chosen -> ending of the arm's label."""
+
+
+def _arm(recipe: Recipe = PROCESS, by: str = "mean solved", **judge: Any) -> Arm:
+    return tuned(learned, Tuning("learning_rate", RATES, by=by), recipe=recipe, judge=judge)
 
 
 def _more(
     says: str, left: str, right: str, *, measure: str = "mean solved", main: bool = False
 ) -> Prediction:
-    return Prediction(says, measure, left, "more", right, MARGIN, main)
+    ending = ENDINGS[measure]
+    return Prediction(says, measure, left + ending, "more", right + ending, MARGIN, main)
 
 
 EXPERIMENT = Experiment(
@@ -73,7 +78,8 @@ EXPERIMENT = Experiment(
     f" verdicts on moves; another gives {PLEASURE:g} for a wrong, pleasing move in 20 % of the states, once"
     " with the outcome on top. In the control questions have one step, so that process is outcome.",
     measured="How likely a prompt is solved, computed from the policy at temperature 1: its mean over the"
-    " updates, by which the learning rate is chosen, and its mean over the last fifth of them.",
+    " updates, and over the last fifth of them (final). Each comparison is at the learning rates that are"
+    " best for the number that is compared.",
     arms={
         "outcome": _arm(OUTCOME),
         "process": _arm(),
@@ -86,6 +92,15 @@ EXPERIMENT = Experiment(
         "process, hard": _arm(known=HARD),
         "outcome, easy": _arm(OUTCOME, known=EASY),
         "process, easy": _arm(known=EASY),
+    }
+    | {
+        label + ENDINGS["final solved"]: _arm(recipe, "final solved", **judge)
+        for label, recipe, judge in (
+            ("outcome", OUTCOME, {}),
+            ("process", PROCESS, {}),
+            ("process, flawed judge", PROCESS, {"flawed": 0.2}),
+            ("process, flawed judge, and outcome", PROCESS, {"flawed": 0.2, "outcome": True}),
+        )
     },
     predictions=(
         _more("Process supervision learns more", "process", "outcome", main=True),

@@ -7,6 +7,7 @@ from grpo_ref.corrections import truncated
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
+    Expectation,
     Experiment,
     Grid,
     Prediction,
@@ -23,7 +24,9 @@ MATTERS = 0.02
 """The largest difference in the share of right completions that does not matter."""
 FEW = 2
 """a and b up to this are 9 questions, so that in 8 updates each of them has been learned from many times."""
-RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0, 10.0), by="mean correct")
+RATES = (0.1, 0.3, 1.0, 3.0, 10.0)
+ENDINGS = {"mean correct": "", "final correct": ", for the end"}
+"""Measure by which the learning rate is chosen -> ending of the arm's label."""
 CLIPPED = replace(GRPO, kl_coef=0.0, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2))
 
 
@@ -40,12 +43,29 @@ METHODS: dict[str, tuple[Recipe, Anchor]] = {
     "no weight": (CLIPPED, "learner"),
 }
 """Recipes, and around whose log-probabilities they clip."""
-AGES = {"clipping": (0, 2, OLD), "decoupled": (0, 2, OLD), "TIS": (OLD,), "CISPO": (OLD,)}
+AGES = {
+    "clipping": (0, 2, OLD),
+    "decoupled": (0, 2, OLD),
+    "TIS": (OLD,),
+    "CISPO": (OLD,),
+    "no weight": (OLD,),
+}
 
 
-def _aged(method: str, age: int, **fixed: int) -> Arm:
+def _aged(label: str, method: str, age: int, **fixed: int) -> dict[str, Arm]:
+    """Return a training twice: with the learning rate that is best on average, and best at the end."""
     recipe, anchor = METHODS[method]
-    return tuned(late, RATES, recipe=recipe, anchor=anchor, age=age, fixed=fixed)
+    return {
+        label + ending: tuned(
+            late,
+            Tuning("learning_rate", RATES, by=measure),
+            recipe=recipe,
+            anchor=anchor,
+            age=age,
+            fixed=fixed,
+        )
+        for measure, ending in ENDINGS.items()
+    }
 
 
 def _at(method: str, age: int = OLD) -> str:
@@ -59,8 +79,14 @@ def _few(method: str, age: int = OLD) -> str:
 def _beats_clipping(method: str, age: int, measure: str, *, main: bool = False) -> Prediction:
     what = {"final": "ends higher", "mean": "learns faster"}[measure]
     says = f"{age} updates late, {method} {what} than plain clipping"
-    pair = _at(method, age), _at("clipping", age)
-    return Prediction(says, f"{measure} correct", pair[0], "more", pair[1], MATTERS, main)
+    return _compared(says, f"{measure} correct", _at(method, age), "more", _at("clipping", age), main=main)
+
+
+def _compared(
+    says: str, measure: str, left: str, expect: Expectation, right: str, *, main: bool = False
+) -> Prediction:
+    ending = ENDINGS[measure]
+    return Prediction(says, measure, left + ending, expect, right + ending, MATTERS, main)
 
 
 SHOWN = ("clipping, 0", *(_at(method) for method in METHODS))
@@ -82,20 +108,26 @@ EXPERIMENT = Experiment(
     " log-probability with the ratio to the sampler as a constant weight of at most 5. In a control the"
     " batch is taken to be fresh.",
     measured="The exact share of right completions by the labels, at temperature 1: over the last fifth of"
-    " the training, and as a mean over all of it, by which the learning rate is chosen.",
-    arms={_at(method, age): _aged(method, age) for method, ages in AGES.items() for age in ages}
-    | {_at("no weight"): _aged("no weight", OLD)}
-    | {_few(method): _aged(method, OLD, largest=FEW) for method in ("clipping", "decoupled", "no weight")}
-    | {_few("decoupled", 0): _aged("decoupled", 0, largest=FEW)},
+    " the training (final), and as a mean over all of it. Each comparison is at the learning rates that are"
+    " best for the number that is compared.",
+    arms={
+        label: one
+        for method, ages in AGES.items()
+        for age in ages
+        for label, one in _aged(_at(method, age), method, age).items()
+    }
+    | _aged(_few("clipping"), "clipping", OLD, largest=FEW)
+    | _aged(_few("decoupled"), "decoupled", OLD, largest=FEW)
+    | _aged(_few("decoupled", 0), "decoupled", 0, largest=FEW)
+    | _aged(_few("no weight"), "no weight", OLD, largest=FEW),
     predictions=(
         _beats_clipping("decoupled", OLD, "final", main=True),
-        Prediction(
+        _compared(
             f"{OLD} updates late, decoupled PPO ends where it ends with fresh batches",
             "final correct",
             _at("decoupled"),
             "same",
             _at("decoupled", 0),
-            MATTERS,
             main=True,
         ),
         _beats_clipping("TIS", OLD, "final"),
@@ -104,53 +136,47 @@ EXPERIMENT = Experiment(
         _beats_clipping("TIS", OLD, "mean"),
         _beats_clipping("CISPO", OLD, "mean"),
         _beats_clipping("decoupled", 2, "mean"),
-        Prediction(
+        _compared(
             "Plain clipping ends lower with late batches than with fresh ones",
             "final correct",
             _at("clipping"),
             "less",
             _at("clipping", 0),
-            MATTERS,
         ),
-        Prediction(
+        _compared(
             "Control: with fresh batches decoupled PPO is plain clipping",
             "mean correct",
             _at("decoupled", 0),
             "same",
             _at("clipping", 0),
-            MATTERS,
         ),
-        Prediction(
+        _compared(
             "Control: without weights it learns more slowly than decoupled PPO",
             "mean correct",
             _at("no weight"),
             "less",
             _at("decoupled"),
-            MATTERS,
         ),
-        Prediction(
+        _compared(
             "With few questions decoupled PPO ends higher than plain clipping",
             "final correct",
             _few("decoupled"),
             "more",
             _few("clipping"),
-            MATTERS,
         ),
-        Prediction(
+        _compared(
             "With few questions decoupled PPO ends where it ends with fresh batches",
             "final correct",
             _few("decoupled"),
             "same",
             _few("decoupled", 0),
-            MATTERS,
         ),
-        Prediction(
+        _compared(
             "With few questions it learns more slowly without weights",
             "mean correct",
             _few("no weight"),
             "less",
             _few("decoupled"),
-            MATTERS,
         ),
     ),
     panels=(
