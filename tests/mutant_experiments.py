@@ -96,9 +96,14 @@ def _sum_of_group(batch, critic, exact, step):
 
 
 def _sum_for_the_mean(experiment):
-    right = experiment.arms["group mean"]
-    wrong = replace(right, settings={**right.settings, "baseline": _sum_of_group})
-    return replace(experiment, arms={**experiment.arms, "group mean": wrong})
+    """The group's sum takes the place of its mean in every arm."""
+    arms = {
+        label: replace(one, settings={**one.settings, "baseline": _sum_of_group})
+        if label.startswith("group mean")
+        else one
+        for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
 
 
 def _reward_without_its_penalty(experiment):

@@ -45,7 +45,7 @@ TILTS = np.concatenate([[0.0], np.exp(np.arange(-5.0, 5.0, 0.05))])
 """Slopes of the log-probability of an answer in the proxy, in nats per unit."""
 FREE = replace(GRPO, kl_coef=0.0)
 K2 = replace(GRPO, penalty=slot(k2))
-RATES = Tuning("learning_rate", (0.01, 0.03, 0.1, 0.3), by="proxy at 5 nats")
+RATES = (0.01, 0.03, 0.1, 0.3)
 RATE, COARSE = 0.1, 1.0
 WEIGHTS = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Among which the penalty of GRPO is chosen, for each distance by itself."""
@@ -118,6 +118,10 @@ def _reached(path: Floats, curve: Floats, places: Sequence[float] | Floats) -> F
     return np.where(np.isnan(reached), last, reached)
 
 
+def _at_its_best(kl: float) -> Arm:
+    return tuned(learned, Tuning("learning_rate", RATES, by=f"proxy at {kl:g} nats"), recipe=FREE)
+
+
 def _penalized(recipe: Recipe, kl: float) -> Arm:
     weights = Tuning("kl_coef", WEIGHTS, by=f"proxy at {kl:g} nats")
     return tuned(learned, weights, recipe=recipe, learning_rate=RATE)
@@ -141,7 +145,8 @@ EXPERIMENT = Experiment(
     family=FAMILY,
     run="The best of n samples of the reference, by the proxy, is computed exactly from all answers, for n up"
     " to several hundred million. The path of GRPO is followed for 200 updates of 4 groups of 8 with Adam,"
-    " without a penalty at its best learning rate and at one that is coarse (1), and, at one of 0.1, with k3"
+    " without a penalty at the learning rate that gives most proxy reward at the compared distance and at"
+    " one that is coarse (1), and, at one of 0.1, with k3"
     " or k2 at the weight that gives most proxy reward at 5 nats. The best policies, with the most proxy"
     " reward for their KL, are known exactly, too.",
     measured=f"The proxy and the true reward, exact, in {UNITS}, where the exact KL to the reference is first"
@@ -150,7 +155,9 @@ EXPERIMENT = Experiment(
     f" nats. A difference of {MARGIN} counts as none.",
     arms={
         "best of n": arm(computed, curves=best_of),
-        "GRPO": tuned(learned, RATES, recipe=FREE),
+        "GRPO": _at_its_best(5.0),
+        "GRPO, for 2 nats": _at_its_best(2.0),
+        "GRPO, for 10 nats": _at_its_best(10.0),
         "GRPO, coarse": arm(learned, recipe=FREE, learning_rate=COARSE),
         "GRPO, k3": _penalized(GRPO, 5.0),
         "GRPO, k2": _penalized(K2, 5.0),
@@ -167,12 +174,12 @@ EXPERIMENT = Experiment(
             MARGIN,
             main=True,
         ),
-        _more("At 2 nats the best of n has more proxy reward", "proxy at 2 nats", "GRPO"),
-        _more("At 10 nats the best of n has more proxy reward", "proxy at 10 nats", "GRPO"),
+        _more("At 2 nats the best of n has more proxy reward", "proxy at 2 nats", "GRPO, for 2 nats"),
+        _more("At 10 nats the best of n has more proxy reward", "proxy at 10 nats", "GRPO, for 10 nats"),
         _more("At 5 nats it has more than with k3 at its best weight", "proxy at 5 nats", "GRPO, k3"),
         _more("At 5 nats it has more than with k2 at its best weight", "proxy at 5 nats", "GRPO, k2"),
         _more("At 5 nats it has more than with a learning rate of 1", "proxy at 5 nats", "GRPO, coarse"),
-        _more("At 2 nats the best of n has more true reward", "true at 2 nats", "GRPO"),
+        _more("At 2 nats the best of n has more true reward", "true at 2 nats", "GRPO, for 2 nats"),
         _more("At 5 nats the best of n has more true reward", "true at 5 nats", "GRPO"),
         Prediction(
             "Control: the best of n is nearly the best policy at its distance",

@@ -29,7 +29,11 @@ from grpo_ref.tasks.bandit import expected_reward
 
 ANY, NO_LUCK, LUCK = (0.6, 1.0), (1.0, 1.0), (0.65, 0.65)
 """Between which the share of the prompts is drawn for which a good arm pays."""
-RATES, SGD_RATES = (0.03, 0.1, 0.3, 1.0), (3.0, 10.0, 30.0, 100.0)
+RATES, SGD_RATES = (0.03, 0.1, 0.3, 1.0, 3.0), (3.0, 10.0, 30.0, 100.0)
+COMPARED = (0.03, 0.1, 0.3, 1.0)
+"""Learning rates at which all bounds are compared."""
+RATE, SGD_RATE = 0.1, 10.0
+"""Learning rates at which the predictions about the entropy are decided."""
 
 LONG = 300
 """Updates of a long training at a small rate."""
@@ -40,6 +44,7 @@ def _clip(low: float, high: float) -> Recipe:
 
 
 SYMMETRIC, HIGHER, FAR, NO_CLIP = "symmetric 0.2", "clip-higher 0.28", "clip-higher 1", "no clip"
+WIDER = "symmetric 0.28"
 BOUNDS = {
     SYMMETRIC: _clip(0.2, 0.2),
     HIGHER: _clip(0.2, 0.28),
@@ -120,6 +125,10 @@ def _best(recipe: Recipe, rates: tuple[float, ...] = RATES, **settings: Any) -> 
     return tuned(learned, Tuning("learning_rate", rates, by="mean reward"), recipe=recipe, **settings)
 
 
+def _at_rate(label: str, rate: float = RATE) -> str:
+    return f"{label}, at {rate:g}"
+
+
 def _entropy_is(
     says: str, left: str, expect: Literal["more", "less"], right: str, *, main: bool = False
 ) -> Prediction:
@@ -146,20 +155,27 @@ EXPERIMENT = Experiment(
     " (2 or 4) and into how many parts each is cut (2 or 4).",
     run="100 batches are learned with Adam, or with SGD, and without a KL penalty, each used for 4 to 16"
     " steps, or once."
-    " The lower bound is 0.2, but for 'symmetric 0.28' and 'no clip'. All bounds are also compared at the"
-    " same learning rates; and, at 0.1, without luck (a good arm always pays, a bad one never) and with much"
+    " The lower bound is 0.2, but for 'symmetric 0.28' and 'no clip'. Entropies are compared at the same"
+    f" learning rate, {RATE:g} with Adam and {SGD_RATE:g} with SGD, and in addition with each bound at its"
+    f" best rate. There are pairs at {RATE:g}, too, without luck (a good arm always pays, a bad one never)"
+    " and with much"
     " luck (a good arm pays for a share of 0.65). A long training has 300 batches and a rate of 0.03.",
     measured="The exact entropy of the policy (nats per token, mean over the states), as a mean of all"
     " updates, where 90 % of the reward that there is to gain is gained, and, in long trainings, over the"
-    " last fifth; and the reward over the last fifth. The learning rate is chosen by the reward, as a mean of"
-    " all updates.",
+    " last fifth; and the reward, as a mean of all updates, by which the best learning rate is chosen.",
     arms={label: _best(recipe) for label, recipe in BOUNDS.items()}
-    | {"symmetric 0.28": _best(_clip(0.28, 0.28))}
     | {f"{label}, SGD": _best(BOUNDS[label], SGD_RATES, optimizer="sgd") for label in (SYMMETRIC, HIGHER)}
     | {
-        f"{label}, at {rate:g}": arm(learned, recipe=recipe, learning_rate=rate)
+        _at_rate(label, rate): arm(learned, recipe=recipe, learning_rate=rate)
         for label, recipe in BOUNDS.items()
-        for rate in RATES
+        for rate in COMPARED
+    }
+    | {_at_rate(WIDER): arm(learned, recipe=_clip(0.28, 0.28), learning_rate=RATE)}
+    | {
+        f"{label}, SGD, at {SGD_RATE:g}": arm(
+            learned, recipe=BOUNDS[label], optimizer="sgd", learning_rate=SGD_RATE
+        )
+        for label in (SYMMETRIC, HIGHER)
     }
     | {
         f"{label}, long": arm(learned, recipe=recipe, learning_rate=0.03, updates=LONG)
@@ -170,18 +186,46 @@ EXPERIMENT = Experiment(
     | {f"{label}, once": arm(learned, recipe=BOUNDS[label], use="once") for label in (SYMMETRIC, HIGHER)},
     predictions=(
         _entropy_is(
-            "Clip-higher keeps more entropy than symmetric clipping", HIGHER, "more", SYMMETRIC, main=True
+            "Clip-higher keeps more entropy than symmetric clipping",
+            _at_rate(HIGHER),
+            "more",
+            _at_rate(SYMMETRIC),
+            main=True,
         ),
         Prediction(
-            "And does not pay for it with reward", "final reward", HIGHER, "same", SYMMETRIC, 0.02, main=True
+            "And does not pay for it with reward, each at its best rate",
+            "mean reward",
+            HIGHER,
+            "same",
+            SYMMETRIC,
+            0.02,
+            main=True,
         ),
         Prediction(
-            "With 90 % of the reward gained it has more", "entropy at 90 %", HIGHER, "more", SYMMETRIC, 0.05
+            "With 90 % of the reward gained it has more",
+            "entropy at 90 %",
+            _at_rate(HIGHER),
+            "more",
+            _at_rate(SYMMETRIC),
+            0.05,
         ),
-        _entropy_is("A still wider upper bound keeps still more", FAR, "more", HIGHER),
-        _entropy_is("It is the upper bound that keeps it", HIGHER, "more", "symmetric 0.28"),
-        _entropy_is("With SGD clip-higher keeps more", f"{HIGHER}, SGD", "more", f"{SYMMETRIC}, SGD"),
-        _entropy_is("Symmetric clipping keeps less than no clip", SYMMETRIC, "less", NO_CLIP),
+        _entropy_is("A still wider upper bound keeps still more", _at_rate(FAR), "more", _at_rate(HIGHER)),
+        _entropy_is("It is the upper bound that keeps it", _at_rate(HIGHER), "more", _at_rate(WIDER)),
+        _entropy_is(
+            "With SGD clip-higher keeps more",
+            f"{HIGHER}, SGD, at {SGD_RATE:g}",
+            "more",
+            f"{SYMMETRIC}, SGD, at {SGD_RATE:g}",
+        ),
+        _entropy_is(
+            "Symmetric clipping keeps less than no clip", _at_rate(SYMMETRIC), "less", _at_rate(NO_CLIP)
+        ),
+        _entropy_is(
+            "Each at its best rate, clip-higher keeps more than symmetric clipping", HIGHER, "more", SYMMETRIC
+        ),
+        _entropy_is(
+            "Each at its best rate, symmetric clipping keeps less than no clip", SYMMETRIC, "less", NO_CLIP
+        ),
         _kept_to_the_end("clip-higher keeps more", HIGHER, "more", SYMMETRIC),
         _kept_to_the_end("a still wider bound keeps still more", FAR, "more", HIGHER),
         _kept_to_the_end("symmetric clipping keeps less than no clip", SYMMETRIC, "less", NO_CLIP),
@@ -222,7 +266,7 @@ EXPERIMENT = Experiment(
         Points(
             "mean entropy",
             "entropy, mean of all updates (nats per token)",
-            x={label: {f"{label}, at {rate:g}": rate for rate in RATES} for label in BOUNDS},
+            x={label: {_at_rate(label, rate): rate for rate in COMPARED} for label in BOUNDS},
             xlabel="learning rate",
             log="x",
         ),

@@ -14,6 +14,7 @@ from grpo_ref.lab.framework.experiment import (
     Points,
     Prediction,
     Tuning,
+    arm,
     tuned,
 )
 from grpo_ref.lab.framework.tasks.judged_names import followed, judged_names, real_at
@@ -97,13 +98,21 @@ def _arm(weight: str, **settings: Any) -> Arm:
     return tuned(named, RATES, recipe=BY_WEIGHT[weight], **settings)
 
 
+AT = ", at 0.1"
+"""Ending of the arms with a learning rate of 0.1, at which the share of real names is compared."""
+
+
+def _at(weight: str, **settings: Any) -> Arm:
+    return arm(named, recipe=BY_WEIGHT[weight], learning_rate=0.1, **settings)
+
+
 def _more(
     says: str, left: str, right: str | float, measure: str = "final real_name", *, main: bool = False
 ) -> Prediction:
     return Prediction(says, measure, left, "more", right, 0.02, main)
 
 
-SERIES = {"GRPO": {label: recipe.kl_coef for label, recipe in BY_WEIGHT.items()}}
+SERIES = {"GRPO": {label + AT: recipe.kl_coef for label, recipe in BY_WEIGHT.items()}}
 """Measures that the figure shows over the weight."""
 
 EXPERIMENT = Experiment(
@@ -117,7 +126,8 @@ EXPERIMENT = Experiment(
     " judge rewards: a length of L to L + 2 letters (L from 6 to 9), a letter once or twice, a letter at the"
     " end, or vowels and consonants in turn; of the real names 3 to 50 % have it.",
     run="GRPO with k3 and several values of kl_coef learns for 80 updates of 8 groups of 8 with Adam, at"
-    " the learning rate that gives most useful names. Twice more the reference is the weakest or the"
+    " the same learning rate of 0.1, and at the one that gives most useful names. Twice more the reference"
+    " is the weakest or the"
     " strongest one. In one control the judge has no flaw: it rewards the property in real names only. In"
     " another the training without a penalty is stopped where its reward is first that at which a weight of"
     " 0.3 ends.",
@@ -130,29 +140,31 @@ EXPERIMENT = Experiment(
         "0.04": _arm("0.04"),
         "0.1": _arm("0.1"),
         "0.3": _arm("0.3", against=BY_WEIGHT["none"]),
-        "flawless, none": _arm("none", flawed=False),
-        "flawless, 0.3": _arm("0.3", flawed=False),
     }
+    | {f"{weight}{AT}": _at(weight) for weight in BY_WEIGHT}
     | {
-        f"{name}, {weight}": _arm(weight, fixed=fixed)
+        f"{name}, {weight}{AT}": _at(weight, fixed=fixed)
         for name, fixed in REFERENCES.items()
         for weight in ("none", "0.3")
-    },
+    }
+    | {f"flawless, {weight}{AT}": _at(weight, flawed=False) for weight in ("none", "0.3")},
     predictions=(
-        _more("A weight of 0.3 keeps more names real", "0.3", "none", main=True),
-        _more("DeepSeekMath's 0.04 keeps more names real", "0.04", "none", main=True),
+        _more("A weight of 0.3 keeps more names real", f"0.3{AT}", f"none{AT}", main=True),
+        _more("DeepSeekMath's 0.04 keeps more names real", f"0.04{AT}", f"none{AT}", main=True),
+        _more("Each at its best rate, a weight of 0.3 keeps more names real", "0.3", "none"),
+        _more("Each at its best rate, 0.04 keeps more names real", "0.04", "none"),
         _more("With a weight of 0.3 more names are useful", "0.3", "none", "useful"),
-        _more("With a weight of 0.3 more names are real and differ", "0.3", "none", "different"),
+        _more("With a weight of 0.3 more names are real and differ", f"0.3{AT}", f"none{AT}", "different"),
         _more("A weight of 0.3 keeps more real than to stop at the same reward", "0.3", 0.0, "more real"),
         Prediction("A weight of 0.3 lets the reward rise", "gained", "0.3", "more", 0.0, 0.1),
-        _more("Weak reference: 0.3 keeps more names real", "weak, 0.3", "weak, none"),
-        _more("Strong reference: 0.3 keeps more names real", "strong, 0.3", "strong, none"),
+        _more("Weak reference: 0.3 keeps more names real", f"weak, 0.3{AT}", f"weak, none{AT}"),
+        _more("Strong reference: 0.3 keeps more names real", f"strong, 0.3{AT}", f"strong, none{AT}"),
         Prediction(
             "Control: where the judge has no flaw, 0.3 only holds back",
             "final reward",
-            "flawless, 0.3",
+            f"flawless, 0.3{AT}",
             "less",
-            "flawless, none",
+            f"flawless, none{AT}",
             0.02,
         ),
     ),

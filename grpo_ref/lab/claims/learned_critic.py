@@ -16,6 +16,7 @@ from grpo_ref.lab.framework.experiment import (
     Points,
     Prediction,
     Tuning,
+    arm,
     tuned,
 )
 from grpo_ref.lab.framework.tasks.lucky_trees import FAMILY, lucky_trees
@@ -147,6 +148,8 @@ def learned(
 
 
 RATES = (0.03, 0.1, 0.3, 1.0, 3.0)
+AT = ", at 0.3"
+"""Ending of the arms with a learning rate of 0.3, whose baselines' errors are compared."""
 
 
 def _arm(baseline: Baseline, **settings: Any) -> Arm:
@@ -177,7 +180,7 @@ EXPERIMENT = Experiment(
     measured="The expected reward over all prompts, computed from the policy at temperature 1, as a mean over"
     " all updates, by which the learning rate is chosen; and the error of the baseline, root mean square"
     " against the expected reward of the prompt (of a group's mean that of the other completions), also a"
-    " mean over all updates.",
+    " mean over all updates, at the same learning rate of 0.3.",
     arms={
         "group mean": _arm(group_mean, group_size=GROUP),
         "critic of prompts": _arm(prompt_critic),
@@ -191,14 +194,18 @@ EXPERIMENT = Experiment(
         "critic of prompts, small batches": _arm(prompt_critic, **SMALL),
         "critic of states, small batches": _arm(state_critic, **SMALL),
         "no baseline, small batches": _arm(nothing, **SMALL),
+        f"group mean{AT}": arm(learned, baseline=group_mean, group_size=GROUP, learning_rate=0.3),
+        f"critic of prompts{AT}": arm(learned, baseline=prompt_critic, learning_rate=0.3),
+        f"critic of states, GAE{AT}": arm(learned, baseline=state_critic, learning_rate=0.3),
+        f"no baseline{AT}": arm(learned, baseline=nothing, learning_rate=0.3),
     },
     predictions=(
         Prediction(
             "The group's mean is nearer to the exact value than a critic of states",
             "mean error",
-            "group mean",
+            f"group mean{AT}",
             "less",
-            "critic of states, GAE",
+            f"critic of states, GAE{AT}",
             0.01,
             main=True,
         ),
@@ -214,9 +221,9 @@ EXPERIMENT = Experiment(
         Prediction(
             "The group's mean is nearer to the exact value than a critic of prompts",
             "mean error",
-            "group mean",
+            f"group mean{AT}",
             "less",
-            "critic of prompts",
+            f"critic of prompts{AT}",
             0.01,
         ),
         _same(
@@ -261,7 +268,10 @@ EXPERIMENT = Experiment(
         Points(
             "mean error",
             "error of the baseline\n(root mean square, reward)",
-            arms=("group mean", "critic of prompts", "critic of states, GAE", "no baseline"),
+            arms=tuple(
+                f"{label}{AT}"
+                for label in ("group mean", "critic of prompts", "critic of states, GAE", "no baseline")
+            ),
         ),
         Grid(
             "expected reward (mean over updates)",

@@ -120,14 +120,17 @@ EXPERIMENT = Experiment(
     f" each of {COPIES} prompts of a question, so that its reward is luck.",
     measured="The quality of each part, on a scale from 0 (the reference's) to 1 (the best), as a mean over"
     " the updates and over their last fifth (final). The learning rate is chosen by the mean of both parts"
-    " over the updates; where the second is luck, by the first.",
+    " over the updates; where the second is luck, by the first; and twice by the small reward alone, its mean"
+    " or its end.",
     arms={name: _arm(recipe) for name, recipe in RECIPES.items()}
     | {
         f"{name}, {ratio:g}:1": _arm(recipe, ratio=ratio)
         for ratio in RATIOS
         for name, recipe in RECIPES.items()
     }
-    | {f"{name}, luck": _arm(recipe, by="mean large", luck=True) for name, recipe in RECIPES.items()},
+    | {f"{name}, luck": _arm(recipe, by="mean large", luck=True) for name, recipe in RECIPES.items()}
+    | {f"{name}, for the small": _arm(recipe, by="mean small") for name, recipe in RECIPES.items()}
+    | {f"{name}, for the end": _arm(recipe, by="final small") for name, recipe in RECIPES.items()},
     predictions=(
         Prediction(
             "GDPO learns the small reward faster", "mean small", "GDPO", "more", "summed", MARGIN, main=True
@@ -142,7 +145,20 @@ EXPERIMENT = Experiment(
             main=True,
         ),
         Prediction(
-            "GDPO ends with more of the small reward", "final small", "GDPO", "more", "summed", MARGIN
+            "GDPO ends with more of the small reward",
+            "final small",
+            "GDPO, for the end",
+            "more",
+            "summed, for the end",
+            MARGIN,
+        ),
+        Prediction(
+            "Even at the rates that are best for the small reward, GDPO learns it faster",
+            "mean small",
+            "GDPO, for the small",
+            "more",
+            "summed, for the small",
+            MARGIN,
         ),
         Prediction(
             "Summed, the small reward is learned more slowly than at 1:1",

@@ -34,6 +34,8 @@ TOKEN_WEIGHT = replace(TOKEN, surrogate=slot(importance_weighted))
 MEAN_WEIGHT = replace(TOKEN_WEIGHT, level=GSPO.level)
 PRODUCT_WEIGHT = replace(TOKEN_WEIGHT, level=sequence_sum_level)
 RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="mean reward")
+EQUAL = (0.1, 0.3, 1.0)
+"""Learning rates at which both are compared. At 0.3 it is decided which of them falls less."""
 
 
 def aligned(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
@@ -59,8 +61,9 @@ EXPERIMENT = Experiment(
     " 7.5.3",
     family=FAMILY,
     run="40 batches are learned with Adam and without a KL penalty, each used for 2 to 16 steps, or once."
-    " GSPO has the clip range of its paper, and in one arm GRPO's of 0.2. Two more pairs have the same"
-    " learning rate, 0.1 or 1, and one uses every batch 16 times: 8 passes over 2 parts. And in a language"
+    " GSPO has the clip range of its paper, and in one arm GRPO's of 0.2. Three more pairs have the same"
+    " learning rate, 0.1, 0.3 or 1, and one uses every batch 16 times: 8 passes over 2 parts. And in a"
+    " language"
     " of 243 completions whose policy has moved away from the sampler, the push of each ratio,"
     " unclipped, is compared with the exact gradient of the expected reward.",
     measured="The reward (share of right words) as a mean over training, its largest fall below its best so"
@@ -75,10 +78,13 @@ EXPERIMENT = Experiment(
         "GSPO clipped at 0.2": tuned(reused, RATES, recipe=WIDE),
         "GRPO, often": tuned(reused, RATES, recipe=TOKEN, use="often"),
         "GSPO, often": tuned(reused, RATES, recipe=SEQUENCE, use="often"),
-        "GRPO at 0.1": arm(reused, recipe=TOKEN, learning_rate=0.1),
-        "GSPO at 0.1": arm(reused, recipe=SEQUENCE, learning_rate=0.1),
-        "GRPO at 1": arm(reused, recipe=TOKEN, learning_rate=1.0),
-        "GSPO at 1": arm(reused, recipe=SEQUENCE, learning_rate=1.0),
+        "GRPO, often, at 0.1": arm(reused, recipe=TOKEN, use="often", learning_rate=0.1),
+        "GSPO, often, at 0.1": arm(reused, recipe=SEQUENCE, use="often", learning_rate=0.1),
+        **{
+            f"{label} at {rate:g}": arm(reused, recipe=recipe, learning_rate=rate)
+            for rate in EQUAL
+            for label, recipe in (("GRPO", TOKEN), ("GSPO", SEQUENCE))
+        },
         "ratio of each token (GRPO)": arm(aligned, recipe=TOKEN_WEIGHT),
         "their geometric mean (GSPO)": arm(aligned, recipe=MEAN_WEIGHT),
         "their product": arm(aligned, recipe=PRODUCT_WEIGHT),
@@ -94,7 +100,16 @@ EXPERIMENT = Experiment(
             main=True,
         ),
         Prediction(
-            "Used several times, GSPO falls less", "largest fall", "GSPO", "less", "GRPO", 0.02, main=True
+            "Used several times, GSPO falls less",
+            "largest fall",
+            "GSPO at 0.3",
+            "less",
+            "GRPO at 0.3",
+            0.02,
+            main=True,
+        ),
+        Prediction(
+            "Each at its best learning rate, GSPO falls less", "largest fall", "GSPO", "less", "GRPO", 0.02
         ),
         Prediction("Used once, they are the same", "mean reward", "GSPO, once", "same", "GRPO, once", 0.001),
         Prediction(
@@ -123,7 +138,12 @@ EXPERIMENT = Experiment(
             "Used 16 times, GSPO gains more", "mean reward", "GSPO, often", "more", "GRPO, often", 0.02
         ),
         Prediction(
-            "Used 16 times, GSPO falls less", "largest fall", "GSPO, often", "less", "GRPO, often", 0.02
+            "Used 16 times, GSPO falls less",
+            "largest fall",
+            "GSPO, often, at 0.1",
+            "less",
+            "GRPO, often, at 0.1",
+            0.02,
         ),
         Prediction(
             "On stale data GSPO's weight is nearer to the exact gradient than GRPO's",
