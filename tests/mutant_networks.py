@@ -90,7 +90,7 @@ NETWORK_MUTANTS = {
     "dead_groups_network": Mutant(64, recipes(lambda r: replace(r, keep=slot(all_groups)))),
     "curriculum_network": Mutant(64, _wrong_plans),
     "clip_higher_network": Mutant(16, recipes(upper_bound_is_a_ratio)),
-    "sequence_ratio_network": Mutant(64, recipes(unlearned_by_tokens)),
+    "sequence_ratio_network": Mutant(16, recipes(unlearned_by_tokens)),
     "soft_clipping_network": Mutant(16, recipes(without_range)),
     "early_stop_network": Mutant(16, recipes(_stopped_always)),
     "two_sided_clip_network": Mutant(24, recipes(one_sided)),
