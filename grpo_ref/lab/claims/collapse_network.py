@@ -107,7 +107,7 @@ def collapsed(
 
 BY = "final different"
 RATES = Tuning("learning_rate", (0.0003, 0.001, 0.003, 0.01), by=BY)
-BOTH = tuple(product((0.003, 0.01), (0.1, 0.3, 1.0, 3.0)))
+BOTH = tuple(product((0.001, 0.003, 0.01), (0.3, 1.0, 3.0)))
 PENALTIES = Tuning("weights", tuple((rate, weight, 0.0) for rate, weight in BOTH), by=BY)
 BONUSES = Tuning("weights", tuple((rate, 0.0, weight) for rate, weight in BOTH), by=BY)
 ANSWER, SHARE = 0.25, 0.05

@@ -16,12 +16,12 @@ from grpo_ref.lab.framework.experiment import (
     tuned,
 )
 from grpo_ref.lab.framework.network import RATES, SUMS, network_curves, sums
-from grpo_ref.lab.framework.tasks.digit_sums import PLAIN, PROMPTS, UPDATES
+from grpo_ref.lab.framework.tasks.digit_sums import PLAIN, PROMPTS
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.recipes import Recipe, slot
 
-GROUP, COPIES, RESAMPLES = 8, 5, 3
-"""Completions per prompt, prompts per question, and how often a dead group is drawn anew."""
+UPDATES, GROUP, COPIES, RESAMPLES = 60, 8, 5, 3
+"""Batches, completions per prompt, prompts per question, and how often a dead group is drawn anew."""
 BUDGET = UPDATES * PROMPTS * GROUP
 """Completions of a training without redrawing; no arm needs fewer for its updates."""
 PLACES = tuple(BUDGET * part / 25 for part in range(1, 26))

@@ -33,7 +33,7 @@ COMPARED = {
     HIGHER: replace(CISPO, surrogate=slot(clipped, clip_low=0.2, clip_high=0.28)),
     KEPT: CISPO,
 }
-UPDATES, STEPS = 60, 16
+UPDATES, STEPS = 40, 16
 """Batches of a training; steps on a single batch, while gradients are counted."""
 RARE = 0.05
 """Old probability below which a token is called rare."""
@@ -105,7 +105,7 @@ def _share(kept: Bools, among: Bools) -> Floats:
 
 
 def _best(label: str) -> Arm:
-    rates = Tuning("learning_rate", (0.003, 0.01, 0.03, 0.1), by="mean reward")
+    rates = Tuning("learning_rate", (0.001, 0.003, 0.01, 0.03), by="mean reward")
     return tuned(learned, rates, recipe=COMPARED[label])
 
 

@@ -23,7 +23,7 @@ from grpo_ref.learning.rollout import sample
 from grpo_ref.recipes import GRPO, Recipe
 from grpo_ref.tasks.liked_names import liked_names
 
-UPDATES, PROMPTS, GROUP, RATE = 120, 8, 8, 0.003
+UPDATES, PROMPTS, GROUP, RATE = 60, 8, 8, 0.003
 """Batches, prompts of each, completions per prompt, and the learning rate where the weight is chosen."""
 WINDOW = 10
 """Updates over which a curve is averaged before its best value is taken."""
@@ -91,7 +91,7 @@ def _arm(*, flawless: bool = False) -> Arm:
 
 
 NONE, BEST, FLAWLESS = "none", "best weight", "flawless, none"
-WEIGHTS = Tuning("kl_coef", (0.0, 0.1, 0.3, 1.0, 3.0, 10.0), by="final true")
+WEIGHTS = Tuning("kl_coef", (0.0, 0.3, 1.0, 3.0), by="final true")
 
 EXPERIMENT = Experiment(
     name="reward_hacking_network",
