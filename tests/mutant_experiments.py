@@ -15,6 +15,7 @@ from grpo_ref import Recipe, group_normalized, slot
 from grpo_ref.advantages import batch_scaled, group_centered, ranked, step_suffix_sums, with_teacher
 from grpo_ref.aggregation import fixed_length, token_mean
 from grpo_ref.filters import all_groups, ended_completions
+from grpo_ref.lab.claims.entropy_law import foretold
 from grpo_ref.lab.claims.learned_critic import Judged
 from grpo_ref.lab.framework.experiment import Experiment, arm
 from grpo_ref.lab.framework.sweep import at_middle, run_experiment
@@ -256,6 +257,17 @@ def _told_what_is_real(components):
     return components[..., 1]
 
 
+def _foretold_by_updates(**settings):
+    measures = foretold(**settings)
+    return measures | {"error, exp(H)": measures["error, log(update)"]}
+
+
+def _by_the_updates(experiment):
+    """The number of updates is taken for exp(H)."""
+    arms = {label: replace(one, run=_foretold_by_updates) for label, one in experiment.arms.items()}
+    return replace(experiment, arms=arms)
+
+
 def _with_penalty(recipe):
     return replace(recipe, reward=slot(_told_what_is_real)) if recipe.kl_coef else recipe
 
@@ -336,7 +348,7 @@ MUTANTS = {
     "temperature": Mutant(16, settings(temperature=1.0)),
     "pass_at_k": Mutant(16, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "positive_negative": Mutant(32, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
-    "entropy_law": Mutant(16, settings(law="H")),
+    "entropy_law": Mutant(16, _by_the_updates),
     "ref_refresh": Mutant(16, recipes(lambda r: replace(r, kl_coef=0.0))),
     "kl_optimum": Mutant(16, recipes(_other_direction)),
     "kl_in_reward": Mutant(8, _reward_without_its_penalty),

@@ -94,6 +94,8 @@ NETWORK_MUTANTS = {
     "soft_clipping_network": Mutant(16, recipes(without_range)),
     "early_stop_network": Mutant(16, recipes(_stopped_always)),
     "two_sided_clip_network": Mutant(24, recipes(one_sided)),
+    "entropy_law_network": Mutant(16, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
+    "sequence_ratio_network": Mutant(64, recipes(unlearned_by_tokens)),
     "rare_gradient_network": Mutant(64, recipes(without_clip)),
     "overlong_network": Mutant(32, recipes(misled_by_length)),
     "group_average": Mutant(16, recipes(_nothing_learned_by_batch)),

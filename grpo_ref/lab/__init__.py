@@ -81,6 +81,7 @@ CLAIMS = (
     "pass_at_k",
     "positive_negative",
     "entropy_law",
+    "entropy_law_network",
     "ref_refresh",
     "forgetting",
     "kl_optimum",

@@ -1,12 +1,9 @@
 """Claim: during RL the reward follows the entropy by R = -a exp(H) + b, which its start tells."""
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from grpo_ref.arrays import Floats
+from grpo_ref.lab.framework.entropy_laws import BETTER, CLOSE, FITTED, predicted_by_laws
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -25,86 +22,58 @@ from grpo_ref.learning.config import config_for
 from grpo_ref.recipes import Recipe
 
 UPDATES, GROUP_SIZE = 120, 16
-FITTED = 0.15
-"""Share of the run from which the law is fitted: the paper's 36 of about 240 steps."""
-AT_END = {"exp(H)": 1.0, "H": 0.0, "log(update)": math.log(UPDATES)}
-"""Input of the laws when the entropy is used up."""
-CLOSE, BETTER = 0.03, 0.01
-"""An error that is small, and a difference of errors that matters; the paper's errors are about 0.01."""
 BONUS = 0.05
 """Weight of an entropy bonus."""
 SLOW = 0.1
 """A learning rate below the best one."""
+HALF, FEW = 0.5, 0.02
+"""Shares of right answers at first."""
+SHARP = 4.0
+"""Standard deviation of the reference's logits where the entropy is low though little is known."""
 RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0), by="mean correct")
 
 
 def foretold(
-    *,
-    recipe: Recipe,
-    law: str,
-    fixed: Mapping[str, Any] | None = None,
-    seeds: int,
-    seed: int,
-    **config: Any,
+    *, recipe: Recipe, fixed: Mapping[str, Any] | None = None, seeds: int, seed: int, **config: Any
 ) -> Measures:
-    """Train, fit a law of two numbers on the first part of each run, and see how well it tells the rest.
+    """Train, fit laws of two numbers on the first part of each run, and see how well they predict the rest.
 
     Args:
-      recipe: the algorithm.
-      law: on what the reward is taken to depend linearly: "exp(H)", "H" or "log(update)".
-      fixed: what of the task is not drawn.
-      seeds, seed: number of runs; base of their random numbers and of the task.
+      recipe: the recipe.
+      fixed: settings of the task that are not sampled.
+      seeds, seed: number of runs; base seed of their random numbers and of the task.
       config: fields of `TrainConfig`.
 
     Returns:
-      The measures of `summarized`; "error", the root mean square of what the law is off by over the rest of
-      the run, and "error, half fitted"; "missed", how far its value at H = 0, or after the last
-      update, is from the end of the run; and the curve "off".
+      The measures of `summarized` and of `predicted_by_laws`.
     """
     task = drawn_sums(seed, **(fixed or {}))
     sizes: dict[str, Any] = {"updates": UPDATES, "prompts": PROMPTS, "group_size": GROUP_SIZE}
-    found = curves(
-        task, recipe, config_for(task, seeds=seeds, seed=seed, **sizes, **config), (), **exact(task)
-    )
-    reward, cause = found["correct"], _causes(found["entropy"])[law]
-    off, line = _law(cause, reward, FITTED)
-    measures = summarized(found)
-    return measures | {
-        "off": off,
-        "error": _error(off, FITTED),
-        "error, half fitted": _error(_law(cause, reward, 0.5)[0], 0.5),
-        "missed": abs(line(AT_END[law]) - measures["final correct"]),
-    }
+    settings = config_for(task, seeds=seeds, seed=seed, **sizes, **config)
+    found = curves(task, recipe, settings, (), **exact(task))
+    return summarized(found) | predicted_by_laws(found["correct"], found["entropy"])
 
 
-def _error(off: Floats, fitted: float) -> Floats:
-    error: Floats = np.sqrt((off[:, round(fitted * UPDATES) :] ** 2).mean(-1))
-    return error
+def _at_best(**settings: Any) -> Arm:
+    return tuned(foretold, RATES, recipe=PLAIN, **settings)
 
 
-def _causes(entropy: Floats) -> dict[str, Floats]:
-    updates = np.broadcast_to(np.arange(1.0, entropy.shape[-1] + 1.0), entropy.shape)
-    return {
-        "exp(H)": np.exp(entropy),
-        "H": entropy,
-        "log(update)": np.log(updates),
-    }
+LOW, HIGH, SHARPER, DRAWN = "half known", "2 % known", "2 % known, low entropy", "any share known"
+STARTS: Mapping[str, Mapping[str, float]] = {
+    LOW: {"known": HALF},
+    HIGH: {"known": FEW},
+    SHARPER: {"known": FEW, "spread": SHARP},
+    DRAWN: {},
+}
 
 
-def _law(x: Floats, y: Floats, fitted: float) -> tuple[Floats, Callable[[float], Floats]]:
-    """(S, U) what each run's least squares line of the first part is off by, and the line: (S,) at any x."""
-    first = round(fitted * UPDATES)
-    x_mean, y_mean = (part[:, :first].mean(-1, keepdims=True) for part in (x, y))
-    spread = (x - x_mean)[:, :first]
-    slope = (spread * y[:, :first]).sum(-1, keepdims=True) / (spread**2).sum(-1, keepdims=True)
-    return y_mean + slope * (x - x_mean) - y, lambda at: (y_mean + slope * (at - x_mean))[:, 0]
+def _close(says: str, where: str, *, main: bool = False) -> Prediction:
+    return Prediction(says, "error, exp(H)", where, "less", CLOSE, main=main)
 
 
-def _by(law: str, **settings: Any) -> Arm:
-    return tuned(foretold, RATES, recipe=PLAIN, law=law, **settings)
+def _better(says: str, other: str, where: str, *, main: bool = False) -> Prediction:
+    return Prediction(says, f"excess over {other}", where, "less", 0.0, BETTER, main)
 
-
-LAWS = ("exp(H)", "H", "log(update)")
 
 EXPERIMENT = Experiment(
     name="entropy_law",
@@ -114,88 +83,64 @@ EXPERIMENT = Experiment(
     " fitted on the first part of a run, the law predicts the rest and the ceiling, R = -a + b.",
     source="Cui et al. 2025, The entropy mechanism (arXiv:2505.22617), abstract, which was read; the first 36"
     " of 200 and more steps and the error of about 1 % are from a summary of the paper",
-    family=FAMILY,
+    family=f"{FAMILY} The share of right answers at first is also fixed: it is a half, where the entropy"
+    " is about 1.3 nats per token at first, or 2 %, where it is about 2.1. Once more it is 2 %, but wrong"
+    " answers are few, so that the entropy is about 1.1.",
     run=f"GRPO with Adam and without a KL penalty learns from {UPDATES} batches of {PROMPTS} groups of"
     f" {GROUP_SIZE}, one step each. In every run the two numbers of a law are fitted by least squares on the"
     f" first {FITTED:.0%} of the updates. Other laws with two numbers are fitted likewise: linear in the"
-    " entropy, or in the logarithm of the number of updates. Once more half of the answers are right at"
-    f" first, or there is an entropy bonus of {BONUS}, or the learning rate is {SLOW}; and every law is"
-    " fitted on the first half, too.",
-    measured="The exact share of right completions by the labels and the exact entropy, in nats per token, at"
-    " temperature 1. The error is the root mean square difference between law and run over the updates that"
-    f" were not fitted; {CLOSE} counts as small. The ceiling is missed by the difference between -a + b and"
-    " the last fifth of the run.",
-    arms={law: _by(law) for law in LAWS}
+    f" entropy, or in the logarithm of the number of updates. Once more the learning rate is {SLOW}."
+    f" Once more there is an entropy bonus of {BONUS}."
+    " And every law is fitted on the first half, too.",
+    measured="The exact share of right completions by the labels, by whose mean the learning rate is chosen;"
+    " and the exact entropy, in nats per token; both at temperature 1."
+    " The error is the root mean square difference between law and run over the updates that were not"
+    f" fitted; {CLOSE} counts as small. The excess is the error of the exponential law minus that of another"
+    " law. The ceiling is missed by the difference between -a + b and the last fifth of the run.",
+    arms={label: _at_best(fixed=start) for label, start in STARTS.items()}
     | {
-        "exp(H), half known": _by("exp(H)", fixed={"known": 0.5}),
-        "H, half known": _by("H", fixed={"known": 0.5}),
-        "exp(H), slow": arm(foretold, recipe=PLAIN, law="exp(H)", learning_rate=SLOW),
-        "H, slow": arm(foretold, recipe=PLAIN, law="H", learning_rate=SLOW),
-        "exp(H), bonus": _by("exp(H)", entropy_coef=BONUS),
-    },
+        f"{label}, slow": arm(foretold, recipe=PLAIN, learning_rate=SLOW, fixed=STARTS[label])
+        for label in (LOW, HIGH)
+    }
+    | {f"{DRAWN}, bonus": _at_best(entropy_coef=BONUS)},
     predictions=(
-        Prediction("The law foretells the run to within 0.03", "error", "exp(H)", "less", CLOSE, main=True),
+        _close("Half known: the law predicts the rest to within 0.03", LOW, main=True),
+        _close("2 % known: the law predicts the rest to within 0.03", HIGH, main=True),
+        _better("Half known: it is better than a law linear in the entropy", "H", LOW, main=True),
+        _better("2 % known: it is better than a law linear in the entropy", "H", HIGH),
+        _better("Half known: it is better than the number of updates", "log(update)", LOW),
+        _better("2 % known: it is better than the number of updates", "log(update)", HIGH),
+        Prediction("Half known: it predicts the ceiling to within 0.03", "missed", LOW, "less", CLOSE),
+        Prediction("2 % known: it predicts the ceiling to within 0.03", "missed", HIGH, "less", CLOSE),
+        _close("2 % known, but at a low entropy: the law predicts the rest to within 0.03", SHARPER),
         Prediction(
-            "It does so better than a law linear in the entropy",
-            "error",
-            "exp(H)",
-            "less",
-            "H",
-            BETTER,
-            main=True,
-        ),
-        Prediction(
-            "It does so better than the number of updates", "error", "exp(H)", "less", "log(update)", BETTER
-        ),
-        Prediction("It foretells the ceiling to within 0.03", "missed", "exp(H)", "less", CLOSE),
-        Prediction(
-            "Fitted on half of the run, it is better than the linear law",
+            "Fitted on half of the run, half known: the law predicts the rest to within 0.03",
             "error, half fitted",
-            "exp(H)",
-            "less",
-            "H",
-            BETTER,
-        ),
-        Prediction(
-            "Where half is known at first, it foretells the run to within 0.03",
-            "error",
-            "exp(H), half known",
+            LOW,
             "less",
             CLOSE,
         ),
         Prediction(
-            "Where half is known at first, it is better than the linear law",
-            "error",
-            "exp(H), half known",
-            "less",
-            "H, half known",
-            BETTER,
-        ),
-        Prediction(
-            f"At a learning rate of {SLOW} it foretells the run to within {CLOSE}",
-            "error",
-            "exp(H), slow",
+            "Fitted on half of the run, 2 % known: the law predicts the rest to within 0.03",
+            "error, half fitted",
+            HIGH,
             "less",
             CLOSE,
         ),
+        _close("Half known, slow: the law predicts the rest to within 0.03", f"{LOW}, slow"),
+        _close("2 % known, slow: the law predicts the rest to within 0.03", f"{HIGH}, slow"),
+        _close("Any share known: the law predicts the rest to within 0.03", DRAWN),
         Prediction(
-            f"At a learning rate of {SLOW} it is better than the linear law",
-            "error",
-            "exp(H), slow",
-            "less",
-            "H, slow",
+            "With an entropy bonus it predicts worse",
+            "error, exp(H)",
+            f"{DRAWN}, bonus",
+            "more",
+            DRAWN,
             BETTER,
-        ),
-        Prediction(
-            "With an entropy bonus it foretells worse", "error", "exp(H), bonus", "more", "exp(H)", BETTER
         ),
     ),
     panels=(
-        Curves("off", "share right, law minus run", arms=LAWS),
-        Points(
-            "error",
-            "error over the rest of the run\n(share right, root mean square)",
-            arms=tuple(f"{law}{where}" for where in ("", ", half known", ", slow") for law in LAWS[:2]),
-        ),
+        Curves("off, exp(H)", "share right, law minus run", arms=(*STARTS,)),
+        Points("error, exp(H)", "error over the rest of the run\n(share right, root mean square)"),
     ),
 )

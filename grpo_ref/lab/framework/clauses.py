@@ -11,8 +11,8 @@ from grpo_ref.lab.framework.experiment import Clause
 def clauses_of(name: str) -> tuple[Clause, ...]:
     """Return the clauses of a claim; nothing if the claim makes one assertion.
 
-    >>> clauses_of("entropy_law")[1].text, clauses_of("two_grpo")
-    ('The law predicts the ceiling to within 0.03.', ())
+    >>> clauses_of("entropy_law")[4].text, clauses_of("two_grpo")
+    ('It predicts the ceiling to within 0.03.', ())
     """
     return tuple(Clause(each["clause"], tuple(each["decided_by"])) for each in _read().get(name, ()))
 

@@ -105,7 +105,13 @@ def network_curves(
 
 
 @cache
-def sums(seed: int, copies: int = COPIES, known: float | None = None, kind: str = TRANSFORMER) -> Started:
+def sums(
+    seed: int,
+    copies: int = COPIES,
+    known: float | None = None,
+    kind: str = TRANSFORMER,
+    spread: float = 1.0,
+) -> Started:
     """Sample a task and pretrain its network, once for all arms of a process.
 
     Args:
@@ -113,8 +119,9 @@ def sums(seed: int, copies: int = COPIES, known: float | None = None, kind: str 
       copies: number of prompts that ask the same question.
       known: probability of the right answer to a question of median difficulty; sampled if None.
       kind: kind of network, a key of `SIZES`.
+      spread: standard deviation of the reference's logits, as in `digit_sums`.
     """
-    task = drawn_sums(seed, copies=copies, **({} if known is None else {"known": known}))
+    task = drawn_sums(seed, copies=copies, spread=spread, **({} if known is None else {"known": known}))
     digits = np.array([[int(prompt[0]), int(prompt[2])] for prompt in task.prompts])
     return imitator(task, digits, seed=seed, kind=kind)
 

@@ -41,7 +41,13 @@ RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0, 10.0), by="final correct")
 
 
 def digit_sums(
-    generator: np.random.Generator, *, largest: int, known: float, mislabelled: float, copies: int = COPIES
+    generator: np.random.Generator,
+    *,
+    largest: int,
+    known: float,
+    mislabelled: float,
+    copies: int = COPIES,
+    spread: float = 1.0,
 ) -> Task:
     """Return a task of sums of digits, with reward 1 for the answer that the label asks for.
 
@@ -51,6 +57,8 @@ def digit_sums(
       known: initial probability of the right answer to a question of median difficulty.
       mislabelled: fraction of all prompts whose label is the answer to another question.
       copies: number of prompts that ask the same question.
+      spread: standard deviation of the initial logits of wrong tokens. With a larger spread the entropy is
+        lower, but as many answers are right.
     """
     max_length = len(str(2 * largest)) + 1
     task = arithmetic(largest=largest, max_length=max_length, format_weight=0.0)
@@ -64,7 +72,7 @@ def digit_sums(
         prompts=tuple(task.prompts[question] for question in own),
         starts=task.starts[own],
         prompt_probs=np.full(len(own), 1.0 / len(own)),
-        ref_logits=partly_known(generator, _sums_up_to(largest), max_length, known),
+        ref_logits=partly_known(generator, _sums_up_to(largest), max_length, known, spread),
         verify=partial(_as_labelled, task, np.where(is_wrong, others, own)),
         verify_steps=None,
     )
@@ -81,7 +89,11 @@ def _sums_up_to(largest: int) -> list[str]:
 
 
 def partly_known(
-    generator: np.random.Generator, answers: Sequence[str], max_length: int, known: float
+    generator: np.random.Generator,
+    answers: Sequence[str],
+    max_length: int,
+    known: float,
+    spread: float = 1.0,
 ) -> Floats:
     """Return (N, V) logits that give the right answers the probability `known`, plus or minus 1 in logits.
 
@@ -90,10 +102,11 @@ def partly_known(
       answers: the right answer to each question, in digits.
       max_length: number of states of a question, one for each token of its completion.
       known: probability of the right answer to a question of median difficulty.
+      spread: standard deviation of the logits of wrong tokens.
     """
     noise = generator.normal(size=len(answers))
     chances = 1.0 / (1.0 + np.exp(-(np.log(known / (1.0 - known)) + noise)))
-    logits = generator.normal(size=(len(answers) * max_length, EOS + 1))
+    logits = spread * generator.normal(size=(len(answers) * max_length, EOS + 1))
     for question, (written, chance) in enumerate(zip(answers, chances, strict=True)):
         step = chance ** (1.0 / (len(written) + 1))
         for place, token in enumerate([*map(int, written), EOS]):

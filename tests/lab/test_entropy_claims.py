@@ -1,0 +1,23 @@
+"""What claims about the entropy of networks measure, against what the same networks do when they are sampled."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from grpo_ref.lab.claims import entropy_law_network
+from grpo_ref.lab.framework.network import sums
+from grpo_ref.learning.rollout import draw
+
+SEED, MANY = 3, 6000
+
+
+def test_the_watched_share_and_entropy_are_those_of_samples():
+    task, policy = sums(SEED, copies=5)
+    state = SimpleNamespace(params=policy.weights[None])
+    measures = entropy_law_network.watched(task, policy, seeds=1, seed=SEED)
+    actor = policy.at(state.params, 1.0)
+    batch = draw(task, actor, [np.random.default_rng(1)], prompts=MANY, group_size=1)
+    said = actor.visit(task, batch.prompts, batch.states, batch.tokens)
+    np.testing.assert_allclose(measures["correct"](state), batch.rewards.mean(), atol=0.015)
+    # The mean of -log π over the sampled tokens estimates the same entropy.
+    np.testing.assert_allclose(measures["entropy"](state), -said.log_probs[batch.mask].mean(), atol=0.15)
