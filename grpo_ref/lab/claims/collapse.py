@@ -76,6 +76,8 @@ PENALTIES = Tuning("weights", tuple((rate, w, 0.0) for rate, w in product(STEPS,
 BONUSES = Tuning("weights", tuple((rate, 0.0, w) for rate, w in product(STEPS, WEIGHTS)), by=BY)
 BOTH = Tuning("weights", tuple((RATE, w, v) for w, v in product((0.03, 0.1, 0.3), WEIGHTS)), by=BY)
 SLOW = "none, chosen for variety"
+NONE, KL, BONUS = (f"{label}, at {RATE:g}" for label in ("none", "KL 0.3", "bonus 0.3"))
+"""Arms with the same learning rate, and a penalty or a bonus of the middle weight."""
 ANSWER, SHARE = 0.25, 0.05
 """The margins: a quarter of an answer, and a twentieth of all completions."""
 
@@ -95,7 +97,8 @@ EXPERIMENT = Experiment(
     family=FAMILY,
     run=f"GRPO learns for {UPDATES} updates of 12 prompts with Adam: without pressure; with a KL penalty"
     " (k3); with an entropy bonus; with both. For each, the learning rate and the weights are chosen"
-    " together, in the order rate, penalty, bonus. In one control half of the verdicts on every answer are"
+    " together, in the order rate, penalty, bonus. Three more arms have the same learning rate of 0.1 and no"
+    " pressure, a penalty of 0.3 or a bonus of 0.3. In one control half of the verdicts on every answer are"
     " wrong, so the reward says nothing.",
     measured="Of the policy at temperature 1, exactly: the number of right answers that are given, which"
     " is the exponential of the entropy among them; how many fewer they are than under the reference, and"
@@ -107,22 +110,25 @@ EXPERIMENT = Experiment(
         "KL": tuned(collapsed, PENALTIES, recipe=GRPO),
         "bonus": tuned(collapsed, BONUSES, recipe=GRPO),
         "KL and bonus": tuned(collapsed, BOTH, recipe=GRPO),
+        NONE: arm(collapsed, recipe=GRPO),
+        KL: arm(collapsed, recipe=GRPO, weights=(RATE, 0.3, 0.0)),
+        BONUS: arm(collapsed, recipe=GRPO, weights=(RATE, 0.0, 0.3)),
         "none, pure luck": arm(collapsed, recipe=GRPO, wrong=VARIANTS // 2),
     },
     predictions=(
         Prediction(
             "Without pressure right answers are lost", "modes lost", "none", "more", 0.0, ANSWER, main=True
         ),
-        _more("A KL penalty keeps more of the right answers", "final modes", "KL", "none", main=True),
-        _more("An entropy bonus keeps more of the right answers", "final modes", "bonus", "none"),
+        _more("A KL penalty keeps more of the right answers", "final modes", KL, NONE, main=True),
+        _more("An entropy bonus keeps more of the right answers", "final modes", BONUS, NONE),
         _more(
             "A KL penalty finds more of them, even if without it the rate is chosen by that", BY, "KL", SLOW
         ),
         _more("So does an entropy bonus", BY, "bonus", SLOW),
         _more("Penalty and bonus together find more than the penalty alone", BY, "KL and bonus", "KL"),
         _more("The penalty is primary: it finds more than a bonus", BY, "KL", "bonus"),
-        Prediction("The penalty costs no right completions", "final right", "KL", "same", "none", SHARE),
-        Prediction("The bonus costs no right completions", "final right", "bonus", "same", "none", SHARE),
+        Prediction("The penalty costs no right completions", "final right", KL, "same", NONE, SHARE),
+        Prediction("The bonus costs no right completions", "final right", BONUS, "same", NONE, SHARE),
         Prediction(
             "Control: where the reward says nothing, nothing is lost",
             "modes lost",

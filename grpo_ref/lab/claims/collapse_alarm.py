@@ -88,6 +88,7 @@ def watched(
         "unnoticed": (collapse[NO_PRESSURE] & ~caught).astype(np.float64),
         "told apart": caught - false,
         "lag": np.where(collapse[NO_PRESSURE], first - last, 0).astype(np.float64),
+        "too late": (collapse[NO_PRESSURE] & (first - last > UPDATES / 10.0)).astype(np.float64),
     }
 
 
@@ -143,7 +144,7 @@ EXPERIMENT = Experiment(
     " given in runs that have not, as a share of these runs; unnoticed is a run without pressure that"
     " collapses without an alarm; the share is chosen by the difference of the alarms given in the"
     " collapses without pressure and the false ones. The lag is from the collapse to the alarm, or to"
-    " the end (updates).",
+    " the end (updates). A notice is too late if the lag is more than a tenth of the training.",
     arms={
         THREE: _alarm(SIGNALS),
         ENTROPY: _alarm(("entropy",)),
@@ -171,6 +172,7 @@ EXPERIMENT = Experiment(
             "less",
             UPDATES / 10.0,
         ),
+        _few("Few collapses are noticed later than that, or not at all", "too late", THREE),
         Prediction("Most runs without pressure collapse", "collapse", NO_PRESSURE, "more", 0.5),
         _few("Few runs with a bonus collapse", "collapse", BONUS),
         Prediction("With a bonus most completions become right, too", "final right", BONUS, "more", 0.5),

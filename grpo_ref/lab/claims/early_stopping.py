@@ -29,6 +29,8 @@ PARTS = tuple(part / 10.0 for part in range(1, 11))
 K2 = replace(GRPO, penalty=slot(k2))
 """The penalty whose expected gradient is that of the KL from the policy to the reference."""
 FREE = replace(GRPO, kl_coef=0.0)
+MARGIN = 0.1
+"""The largest gap that does not matter, in standard deviations of the reward."""
 
 
 def compared(
@@ -68,7 +70,10 @@ def compared(
         at_end = measures[f"final {name}"] - _at(free, name, places)[:, -1]
         gap = np.where(measures["final kl"] > farthest, on_the_way[:, -1], at_end)
         measures |= {f"{name} gap": gap, f"{name} gap on the way": on_the_way}
-    return measures
+    return measures | {
+        "proxy is higher": (measures["proxy gap"] > MARGIN).astype(np.float64),
+        "true differs": (abs(measures["true gap"]) > MARGIN).astype(np.float64),
+    }
 
 
 def _at(found: dict[str, Floats], name: str, places: Floats) -> Floats:
@@ -97,7 +102,6 @@ def _arm(kl_coef: float, recipe: Recipe = GRPO, misled: bool = False) -> Arm:
     return arm(compared, recipe=used, learning_rate=RATE, misled=misled)
 
 
-MARGIN = 0.1
 SHOWN = ("0.3", "1", "misled, 0.3")
 
 
@@ -125,7 +129,9 @@ EXPERIMENT = Experiment(
     " gives most of the truth.",
     measured=f"The proxy and the true reward of the policy, exact, in {UNITS}, and the exact KL to the"
     " reference (nats per answer); at the end as a mean over the last fifth of the updates. A gap is what the"
-    f" training with the penalty has more at the same distance. {MARGIN} counts as none.",
+    f" training with the penalty has more at the same distance. {MARGIN} counts as none, and runs with more"
+    " are counted, too,"
+    " because a few tasks have gaps much larger than the others.",
     arms={f"{kl_coef:g}": _arm(kl_coef) for kl_coef in WEIGHTS}
     | {
         "k2, 0.3": _arm(0.3, recipe=K2),
@@ -138,6 +144,16 @@ EXPERIMENT = Experiment(
     },
     predictions=(
         *_gaps("0.3", "With a weight of 0.3", main=True),
+        Prediction(
+            "With a weight of 0.3 the proxy reward is higher in most runs",
+            "proxy is higher",
+            "0.3",
+            "more",
+            0.5,
+        ),
+        Prediction(
+            "With a weight of 0.3 the true reward differs in few runs", "true differs", "0.3", "less", 0.2
+        ),
         *_gaps("0.1", "With a weight of 0.1"),
         *_gaps("1", "With a weight of 1"),
         *_gaps("k2, 0.3", "With k2 and a weight of 0.3"),

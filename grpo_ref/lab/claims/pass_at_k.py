@@ -24,12 +24,22 @@ WITH_PENALTY = RATES[:3]
 PLAIN = replace(GRPO, kl_coef=0.0)
 TRAINS_PASS_AT_K = replace(PASS_AT_K, kl_coef=0.0)
 SHORT = SIZES["updates"] // 5
+RATE = 0.1
+"""Learning rate at which arms are compared with one another."""
 
 
 def _trained(recipe: Recipe = PLAIN, *, unusual: float | None = None, **config: Any) -> Arm:
     fixed = {} if unusual is None else {"unusual": unusual}
     rates = Tuning("learning_rate", WITH_PENALTY if recipe.kl_coef else RATES, by="pass@1")
     return tuned(tried, rates, recipe=recipe, fixed=fixed, **config)
+
+
+def _at(recipe: Recipe = PLAIN, **config: Any) -> Arm:
+    return arm(tried, recipe=recipe, learning_rate=RATE, **config)
+
+
+def _same_rate(label: str) -> str:
+    return f"{label}, at {RATE:g}"
 
 
 def _differs(says: str, k: int, left: str, expect: Any, right: str, *, main: bool = False) -> Prediction:
@@ -51,7 +61,8 @@ EXPERIMENT = Experiment(
     f" is made for pass@k, and {SHORT} updates. In two more pairs the policy can tell all questions apart, so"
     " that nothing is lost by settling on one answer, or half of the prompts have an unusual answer.",
     measured="pass@k at temperature 1, computed from the policy's probabilities, a mean over the last fifth"
-    " of the updates. The learning rate is chosen by pass@1.",
+    " of the updates. The learning rate is chosen by pass@1. Where trained policies are compared with one"
+    f" another, it is the same, {RATE:g}.",
     arms={
         "base": arm(tried, recipe=None),
         "GRPO": _trained(),
@@ -59,6 +70,10 @@ EXPERIMENT = Experiment(
         "GRPO, KL 0.2": _trained(replace(PLAIN, kl_coef=0.2)),
         "best of group": _trained(TRAINS_PASS_AT_K),
         "GRPO, short": _trained(updates=SHORT),
+        _same_rate("GRPO"): _at(),
+        _same_rate("GRPO, KL 0.2"): _at(replace(PLAIN, kl_coef=0.2)),
+        _same_rate("best of group"): _at(TRAINS_PASS_AT_K),
+        _same_rate("GRPO, short"): _at(updates=SHORT),
         "base, told apart": arm(tried, recipe=None, fixed={"unusual": 0.0}),
         "GRPO, told apart": _trained(unusual=0.0),
         "base, half unusual": arm(tried, recipe=None, fixed={"unusual": 0.5}),
@@ -67,7 +82,13 @@ EXPERIMENT = Experiment(
     predictions=(
         _differs("Training raises pass@1", 1, "GRPO", "more", "base", main=True),
         _differs("Training lowers pass@256 below the base model's", 256, "GRPO", "less", "base", main=True),
-        _differs("A longer training lowers pass@256 further", 256, "GRPO", "less", "GRPO, short"),
+        _differs(
+            "A longer training lowers pass@256 further",
+            256,
+            _same_rate("GRPO"),
+            "less",
+            _same_rate("GRPO, short"),
+        ),
         _differs(
             "pass@256 falls also where the policy can tell all questions apart",
             256,
@@ -83,8 +104,20 @@ EXPERIMENT = Experiment(
             "base, half unusual",
         ),
         _differs("A KL penalty of 0.04 does not save pass@256", 256, "GRPO, KL 0.04", "less", "base"),
-        _differs("A KL penalty of 0.2 keeps more of pass@256", 256, "GRPO, KL 0.2", "more", "GRPO"),
-        _differs("An advantage made for pass@k keeps more of it", 256, "best of group", "more", "GRPO"),
+        _differs(
+            "A KL penalty of 0.2 keeps more of pass@256",
+            256,
+            _same_rate("GRPO, KL 0.2"),
+            "more",
+            _same_rate("GRPO"),
+        ),
+        _differs(
+            "An advantage made for pass@k keeps more of it",
+            256,
+            _same_rate("best of group"),
+            "more",
+            _same_rate("GRPO"),
+        ),
     ),
     panels=(
         Curves(

@@ -19,6 +19,8 @@ from grpo_ref.recipes import GRPO, Recipe, slot
 
 MARGIN = 0.02
 RATES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+RATE, MOST = 0.1, ", for pass@256"
+"""The learning rate that arms have in common, and the ending of those whose rate is chosen by pass@256."""
 SMALL_STEPS = {"optimizer": "sgd", "learning_rate": 30.0, "prompts": 64}
 """Settings of the control, in which a step is small compared with the noise."""
 
@@ -44,9 +46,17 @@ def _recipe(positive: float, negative: float) -> Recipe:
 POSITIVE, NEGATIVE = _recipe(1.0, 0.0), _recipe(0.0, 1.0)
 
 
-def _trained(recipe: Recipe, *, unusual: float | None = None) -> Arm:
+def _trained(recipe: Recipe, *, unusual: float | None = None, by: str = "pass@1") -> Arm:
     fixed = {} if unusual is None else {"unusual": unusual}
-    return tuned(tried, Tuning("learning_rate", RATES, by="pass@1"), recipe=recipe, fixed=fixed)
+    return tuned(tried, Tuning("learning_rate", RATES, by=by), recipe=recipe, fixed=fixed)
+
+
+def _at(recipe: Recipe, **fixed: float) -> Arm:
+    return arm(tried, recipe=recipe, learning_rate=RATE, fixed=fixed)
+
+
+def _same_rate(label: str) -> str:
+    return f"{label}, at {RATE:g}"
 
 
 def _differs(says: str, k: int, left: str, expect: Any, right: str, *, main: bool = False) -> Prediction:
@@ -69,7 +79,8 @@ EXPERIMENT = Experiment(
     " on-policy and without a KL penalty. The first two are also run where the policy can tell all questions"
     " apart; and in a control with SGD, small steps and batches four times as large.",
     measured="pass@k at temperature 1, computed from the policy's probabilities, a mean over the last fifth"
-    " of the updates. The learning rate is chosen by pass@1, except in the control. On the way pass@256 is"
+    " of the updates. The learning rate is chosen by pass@1; for two arms by pass@256; and where arms are"
+    f" compared with one another in pass@256 it is the same, {RATE:g}. On the way pass@256 is"
     f" taken where pass@1 has first come {ON_THE_WAY:.0%} of its way to the best that a table can reach.",
     arms={
         "base": arm(tried, recipe=None),
@@ -80,6 +91,13 @@ EXPERIMENT = Experiment(
         "GRPO": _trained(replace(GRPO, kl_coef=0.0)),
         "positive only, told apart": _trained(POSITIVE, unusual=0.0),
         "negative only, told apart": _trained(NEGATIVE, unusual=0.0),
+        f"positive only{MOST}": _trained(POSITIVE, by="pass@256"),
+        f"negative only{MOST}": _trained(NEGATIVE, by="pass@256"),
+        _same_rate("positive only"): _at(POSITIVE),
+        _same_rate("negative only"): _at(NEGATIVE),
+        _same_rate("weighted"): _at(_recipe(0.1, 1.0)),
+        _same_rate("positive only, told apart"): _at(POSITIVE, unusual=0.0),
+        _same_rate("negative only, told apart"): _at(NEGATIVE, unusual=0.0),
         "positive only, small steps": arm(tried, recipe=POSITIVE, **SMALL_STEPS),
         "negative only, small steps": arm(tried, recipe=NEGATIVE, **SMALL_STEPS),
     },
@@ -92,25 +110,45 @@ EXPERIMENT = Experiment(
         _differs(
             "Negative only keeps more of pass@256 than positive only",
             256,
-            "negative only",
+            _same_rate("negative only"),
             "more",
-            "positive only",
+            _same_rate("positive only"),
+        ),
+        _differs(
+            "Each at the rate that is best for pass@256, negative only keeps more of it",
+            256,
+            f"negative only{MOST}",
+            "more",
+            f"positive only{MOST}",
+        ),
+        _differs(
+            "At the rate that is best for it, pass@256 rises with negative only",
+            256,
+            f"negative only{MOST}",
+            "more",
+            "base",
         ),
         Prediction(
             "It does so on the way too, where both have come as far in pass@1",
             f"pass@{MANY} on the way",
-            "negative only",
+            _same_rate("negative only"),
             "more",
-            "positive only",
+            _same_rate("positive only"),
             MARGIN,
         ),
-        _differs("So does the paper's weighted REINFORCE", 256, "weighted", "more", "positive only"),
+        _differs(
+            "So does the paper's weighted REINFORCE",
+            256,
+            _same_rate("weighted"),
+            "more",
+            _same_rate("positive only"),
+        ),
         _differs(
             "Where the policy can tell questions apart, negative only is better at pass@256 too",
             256,
-            "negative only, told apart",
+            _same_rate("negative only, told apart"),
             "more",
-            "positive only, told apart",
+            _same_rate("positive only, told apart"),
         ),
         _differs(
             "Control: in small steps, both have the same gradient on average, so the same pass@1",

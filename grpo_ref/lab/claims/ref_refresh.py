@@ -14,6 +14,7 @@ from grpo_ref.lab.framework.experiment import (
     Measures,
     Prediction,
     Tuning,
+    arm,
     tuned,
 )
 from grpo_ref.lab.framework.tasks.synonyms import (
@@ -98,18 +99,29 @@ HEAVY = 0.5
 """A weight of the penalty."""
 
 
-def _arm(recipe: Recipe, every: int, share: float = 1.0, fixed: float | None = None) -> Arm:
-    return tuned(refreshed, RATES, recipe=recipe, every=every, share=share, fixed=fixed)
+AT = ", at 0.1"
+"""Ending of the arms with the same learning rate, 0.1."""
+
+
+def _arms(
+    label: str, recipe: Recipe, every: int, share: float = 1.0, fixed: float | None = None
+) -> dict[str, Arm]:
+    """Return a training at its best learning rate, and at the one that all arms have in common."""
+    settings = {"recipe": recipe, "every": every, "share": share, "fixed": fixed}
+    return {
+        label: tuned(refreshed, RATES, **settings),
+        label + AT: arm(refreshed, learning_rate=0.1, **settings),
+    }
 
 
 ARMS = {
-    "frozen": _arm(HELD, 0),
-    "every 50": _arm(HELD, 50),
-    "every 20": _arm(HELD, 20),
-    "no penalty": _arm(FREE, 0),
-    "frozen, a tenth": _arm(HELD, 0, 0.1),
-    "heavy, frozen": _arm(HELD, 0, fixed=HEAVY),
-    "heavy, every 50": _arm(HELD, 50, fixed=HEAVY),
+    **_arms("frozen", HELD, 0),
+    **_arms("every 50", HELD, 50),
+    **_arms("every 20", HELD, 20),
+    **_arms("no penalty", FREE, 0),
+    **_arms("frozen, a tenth", HELD, 0, 0.1),
+    **_arms("heavy, frozen", HELD, 0, fixed=HEAVY),
+    **_arms("heavy, every 50", HELD, 50, fixed=HEAVY),
 }
 SHOWN = ("frozen", "every 50", "no penalty", "heavy, frozen", "heavy, every 50")
 VARIED = 0.2
@@ -140,8 +152,9 @@ EXPERIMENT = Experiment(
     " is 0.5 on all tasks.",
     measured="Of the policy, exact: the reward (share of right answers), the KL to the first reference"
     " (nats per answer) and how many of the right answers of a prompt it still gives (the exponential of"
-    " their entropy); at the end as a mean over the last fifth of the updates. The learning rate is where"
-    " this number times the reward is largest, since the claim is about both.",
+    " their entropy); at the end as a mean over the last fifth of the updates. Right answers and KL are"
+    " compared at the same learning rate of 0.1, the rewards where the number of right answers times the"
+    " reward is largest, since the claim is about both.",
     arms=ARMS,
     predictions=(
         _more_reward(
@@ -152,9 +165,17 @@ EXPERIMENT = Experiment(
         ),
         _more_modes(
             "And it gives more of the right answers than without a penalty",
+            f"every 50{AT}",
+            f"no penalty{AT}",
+            main=True,
+        ),
+        _more_reward(
+            "At the same rate, too, it ends with more reward than frozen", f"every 50{AT}", f"frozen{AT}"
+        ),
+        _more_modes(
+            "Each at its best rate, it gives more of the right answers than without a penalty",
             "every 50",
             "no penalty",
-            main=True,
         ),
         Prediction(
             "It ends with as much reward as without a penalty",
@@ -167,21 +188,23 @@ EXPERIMENT = Experiment(
         Prediction(
             "It stays nearer to its start than without a penalty",
             "final drift",
-            "every 50",
+            f"every 50{AT}",
             "less",
-            "no penalty",
+            f"no penalty{AT}",
             0.1,
         ),
         _more_modes(
-            "Refreshed every 20 updates, too, it gives more of the right answers", "every 20", "no penalty"
+            "Refreshed every 20 updates, too, it gives more of the right answers",
+            f"every 20{AT}",
+            f"no penalty{AT}",
         ),
         _more_reward(
             "Heavy: it ends with more reward than with a frozen reference", "heavy, every 50", "heavy, frozen"
         ),
         _more_modes(
             "Heavy: it gives more of the right answers than without a penalty",
-            "heavy, every 50",
-            "no penalty",
+            f"heavy, every 50{AT}",
+            f"no penalty{AT}",
         ),
         Prediction(
             "Refreshing leaves as much reward as a tenth of the weight",
@@ -193,8 +216,8 @@ EXPERIMENT = Experiment(
         ),
         _more_modes(
             "Refreshing keeps more of the right answers than a tenth of the weight",
-            "every 50",
-            "frozen, a tenth",
+            f"every 50{AT}",
+            f"frozen, a tenth{AT}",
         ),
     ),
     panels=(

@@ -1,6 +1,7 @@
 """Claim: without a KL penalty a proxy reward is hacked, and the penalty helps to prevent it."""
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from grpo_ref.lab.framework.experiment import (
     Measures,
     Prediction,
     Tuning,
+    arm,
     tuned,
 )
 from grpo_ref.lab.framework.tasks.proxies import FAMILY, UNITS, judged_answers, path
@@ -24,17 +26,23 @@ WINDOW = 5
 """Updates over which a curve is averaged before its best value is taken."""
 RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="final proxy")
 """The learning rate is chosen by the proxy alone, as by somebody who sees nothing else."""
-WEIGHTS = Tuning("kl_coef", (0.0, 0.04, 0.1, 0.3, 1.0), by="final true")
+TRIED = (0.0, 0.04, 0.1, 0.3, 1.0)
+WEIGHTS = Tuning("kl_coef", TRIED, by="final true")
 """The weight is chosen by the true reward, as by somebody who can measure it on some tasks."""
 RATE = 0.1
-"""Learning rate at which the weight is chosen."""
+"""Learning rate at which the weight is chosen, and which arms have in common."""
+FOR_TRUTH = RATES._replace(by="final true")
+BOTH = Tuning("rate_and_weight", tuple(product((0.03, 0.1, 0.3), TRIED)), by="final true")
+FELL = 0.5
+"""A run that loses more than this from its best true reward, in standard deviations, has fallen."""
 
 
 def hacked(
     *,
     recipe: Recipe,
-    learning_rate: float,
+    learning_rate: float = RATE,
     kl_coef: float | None = None,
+    rate_and_weight: tuple[float, float] | None = None,
     seeds: int,
     seed: int,
     **judge: bool,
@@ -45,13 +53,17 @@ def hacked(
       recipe: the algorithm.
       learning_rate: step size.
       kl_coef: weight of the penalty, in place of the recipe's.
+      rate_and_weight: step size and weight of the penalty, in place of the others.
       seeds, seed: number of runs; base of their random numbers and of the task.
       judge: arguments of `judged_answers`.
 
     Returns:
       The measures of `summarized` for "kl", "proxy" and "true"; "lost", how far the true reward ends below
-      its best; and "went on", how far the proxy still rises from there.
+      its best; "fell", whether this is more than `FELL`; and "went on", how far the proxy still rises from
+      there.
     """
+    if rate_and_weight:
+        learning_rate, kl_coef = rate_and_weight
     judged = judged_answers(seed, **judge)
     used = recipe if kl_coef is None else replace(recipe, kl_coef=kl_coef)
     config = config_for(judged.task, learning_rate=learning_rate, seeds=seeds, seed=seed)
@@ -62,8 +74,10 @@ def hacked(
         for name in ("proxy", "true")
     )
     peak = true.argmax(-1)[:, None]
+    lost = true.max(-1) - measures["final true"]
     return measures | {
-        "lost": true.max(-1) - measures["final true"],
+        "lost": lost,
+        "fell": (lost > FELL).astype(np.float64),
         "went on": measures["final proxy"] - np.take_along_axis(proxy, peak, axis=-1)[:, 0],
     }
 
@@ -72,12 +86,20 @@ def _arm(kl_coef: float, **judge: Any) -> Arm:
     return tuned(hacked, RATES, recipe=replace(GRPO, kl_coef=kl_coef), **judge)
 
 
+def _at(kl_coef: float, **judge: Any) -> Arm:
+    return arm(hacked, recipe=GRPO, learning_rate=RATE, kl_coef=kl_coef, **judge)
+
+
+def _same_rate(label: str) -> str:
+    return f"{label}, at {RATE:g}"
+
+
 def _chosen(**judge: Any) -> Arm:
     return tuned(hacked, WEIGHTS, recipe=GRPO, learning_rate=RATE, **judge)
 
 
 MARGIN = 0.1
-SHOWN = ("none", "0.3", "misled, none", "misled, 0.3")
+SHOWN = tuple(map(_same_rate, ("none", "0.3", "misled, none", "misled, 0.3")))
 
 EXPERIMENT = Experiment(
     name="reward_hacking",
@@ -89,24 +111,32 @@ EXPERIMENT = Experiment(
     " Instruct, GRPO loss (2026)",
     family=FAMILY,
     run="GRPO with k3 and several values of kl_coef learns from the judge for 200 updates of 4 groups of 8"
-    " with Adam, at the learning rate that gives most of the proxy; in one arm, at a learning rate of"
-    f" {RATE}, kl_coef is what gives most of the truth, 0 included. In a control the judge pays what is true."
+    f" with Adam. Without a penalty, the true reward is watched at the learning rate that gives most of the"
+    f" proxy. Weights are compared at the same learning rate of {RATE}; in one arm, kl_coef is what gives"
+    " most"
+    " of the truth, 0 included. In another pair the learning rate, or the learning rate and kl_coef together,"
+    " are what gives most of the truth. In a control the judge pays what is true."
     " And once the judge is misled: of all tasks only those are drawn whose answer that the judge likes best"
     " is truly worse than the reference's are on average.",
     measured=f"The proxy and the true reward of the policy, exact, in {UNITS}; at the end as a mean over the"
-    f" last fifth of the updates. What is lost is the best mean over {WINDOW} updates minus the end. A"
+    f" last fifth of the updates. What is lost is the best mean over {WINDOW} updates minus the end; runs"
+    f" that lose more than {FELL} are counted, too, because a few tasks lose much more than the others. A"
     f" difference of {MARGIN} counts as none.",
     arms={
         "none": _arm(0.0),
-        "0.04": _arm(0.04),
-        "0.3": _arm(0.3),
-        "1": _arm(1.0),
         "best weight": _chosen(),
         "flawless, none": _arm(0.0, flawless=True),
-        "flawless, 0.3": _arm(0.3, flawless=True),
-        "misled, none": _arm(0.0, misled=True),
-        "misled, 0.3": _arm(0.3, misled=True),
         "misled, best weight": _chosen(misled=True),
+        _same_rate("none"): _at(0.0),
+        _same_rate("0.04"): _at(0.04),
+        _same_rate("0.3"): _at(0.3),
+        _same_rate("1"): _at(1.0),
+        _same_rate("flawless, none"): _at(0.0, flawless=True),
+        _same_rate("flawless, 0.3"): _at(0.3, flawless=True),
+        _same_rate("misled, none"): _at(0.0, misled=True),
+        _same_rate("misled, 0.3"): _at(0.3, misled=True),
+        "none, for the truth": tuned(hacked, FOR_TRUTH, recipe=GRPO, kl_coef=0.0),
+        "best rate and weight": tuned(hacked, BOTH, recipe=GRPO),
     },
     predictions=(
         Prediction(
@@ -123,31 +153,60 @@ EXPERIMENT = Experiment(
             "final true",
             "best weight",
             "more",
-            "none",
+            _same_rate("none"),
             MARGIN,
             main=True,
         ),
         Prediction(
+            "Without a penalty the true reward falls by more than 0.5 in more runs than with a flawless"
+            " judge",
+            "fell",
+            "none",
+            "more",
+            "flawless, none",
+            MARGIN,
+        ),
+        Prediction(
+            "The penalty prevents some of it, with rate and weight chosen by the true reward",
+            "final true",
+            "best rate and weight",
+            "more",
+            "none, for the truth",
+            MARGIN,
+        ),
+        Prediction(
             "Without a penalty the proxy still rises from there", "went on", "none", "more", 0.0, MARGIN
         ),
-        Prediction("DeepSeekMath's 0.04 prevents some of it", "final true", "0.04", "more", "none", MARGIN),
-        Prediction("A weight of 0.3 prevents some of it", "final true", "0.3", "more", "none", MARGIN),
-        Prediction("A weight of 1 prevents some of it", "final true", "1", "more", "none", MARGIN),
+        *(
+            Prediction(
+                f"{says} prevents some of it",
+                "final true",
+                _same_rate(weight),
+                "more",
+                _same_rate("none"),
+                MARGIN,
+            )
+            for says, weight in (
+                ("DeepSeekMath's 0.04", "0.04"),
+                ("A weight of 0.3", "0.3"),
+                ("A weight of 1", "1"),
+            )
+        ),
         Prediction("Control: a flawless judge is not hacked", "lost", "flawless, none", "same", 0.0, MARGIN),
         Prediction(
             "Control: with a flawless judge a weight of 0.3 only holds back",
             "final true",
-            "flawless, 0.3",
+            _same_rate("flawless, 0.3"),
             "less",
-            "flawless, none",
+            _same_rate("flawless, none"),
             MARGIN,
         ),
         Prediction(
             "Where the judge is misled, a weight of 0.3 prevents some of it",
             "final true",
-            "misled, 0.3",
+            _same_rate("misled, 0.3"),
             "more",
-            "misled, none",
+            _same_rate("misled, none"),
             MARGIN,
         ),
         Prediction(
@@ -155,7 +214,7 @@ EXPERIMENT = Experiment(
             "final true",
             "misled, best weight",
             "more",
-            "misled, none",
+            _same_rate("misled, none"),
             MARGIN,
         ),
     ),
