@@ -116,7 +116,7 @@ def test_right_answers_are_counted_by_the_length_that_prompts_need():
 
 def test_the_budget_cuts_about_as_many_completions_as_asked():
     start = overlong_network.drawn(SEED, cut=0.8)
-    np.testing.assert_allclose(1.0 - sampled(start).ended.mean(), 0.8, atol=0.06)
+    np.testing.assert_allclose(1.0 - sampled(start).ended.mean(), 0.8, atol=0.1)
 
 
 def test_fillers_and_other_tokens_share_the_first_gradient():

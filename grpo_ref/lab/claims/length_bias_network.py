@@ -26,7 +26,7 @@ from grpo_ref.training import iter_train
 
 COPIES = 20
 """Number of prompts per question, which look the same to the policy."""
-UPDATES, EVERY, PROMPTS, GROUP = 80, 8, 8, 8
+UPDATES, EVERY, PROMPTS, GROUP = 70, 7, 8, 8
 """Batches; number of updates between two looks at the policy; prompts of a batch; completions of a prompt."""
 FILLER = 0
 """After the answer, the token that says nothing and ends nothing."""
@@ -78,7 +78,7 @@ def drawn(seed: int) -> Drawn:
         weights=np.ones(1),
     )
     numbers = np.stack([own // answers, own % answers], axis=-1)
-    start = imitator(task, numbers, seed=seed, steps=200)
+    start = imitator(task, numbers, seed=seed, steps=150)
     return Drawn(start, (labels.reshape(questions, COPIES, 1) == np.arange(answers)).mean(1))
 
 

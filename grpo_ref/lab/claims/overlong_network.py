@@ -47,7 +47,7 @@ def drawn(seed: int, cut: float = 0.0) -> Started:
     onward = np.full(kinds**2, (cut or sampled_cut) ** (1.0 / budget))
     probs = np.full(kinds**2, 1.0 / kinds**2)
     task = required_thoughts(right, needed, onward, probs, known=known, budget=budget)
-    return imitator(task, pairs(kinds), seed=seed, steps=200)
+    return imitator(task, pairs(kinds), seed=seed, steps=150)
 
 
 def studied(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int, cut: float = 0.0) -> Measures:
