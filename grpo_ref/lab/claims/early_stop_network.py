@@ -12,8 +12,8 @@ from grpo_ref.lab.framework.experiment import (
     arm,
     tuned,
 )
-from grpo_ref.lab.framework.network import RATES, SUMS
-from grpo_ref.lab.framework.stability import EXTREME, FALL, GROUP, MEASURED, PROMPTS, learned
+from grpo_ref.lab.framework.network import RATES
+from grpo_ref.lab.framework.stability import EXTREME, FALL, FAMILY, GROUP, MEASURED, PROMPTS, learned
 from grpo_ref.recipes import GRPO, Recipe, slot
 from grpo_ref.surrogates import clipped
 
@@ -70,7 +70,7 @@ EXPERIMENT = Experiment(
     " the same weights.",
     source="RLinf's documentation of its configuration, algorithm.early_stop_imp_ratio, and its Megatron"
     " actor",
-    family=SUMS,
+    family=FAMILY,
     run=f"{UPDATES} batches of {PROMPTS} x {GROUP} completions, each sampled by the policy of {OLD} updates"
     f" ago, are learned with Adam and without a KL penalty, in {EPOCHS} passes over {PARTS} parts. A part is"
     f" dropped if the mean ratio of its tokens is above {EXTREME:g}. The stop is compared with GRPO's clip of"

@@ -15,8 +15,8 @@ from grpo_ref.lab.framework.experiment import (
     arm,
     tuned,
 )
-from grpo_ref.lab.framework.network import RATES, SUMS
-from grpo_ref.lab.framework.stability import FALL, GROUP, MEASURED, PROMPTS, learned
+from grpo_ref.lab.framework.network import RATES
+from grpo_ref.lab.framework.stability import FALL, FAMILY, GROUP, MEASURED, PROMPTS, learned
 from grpo_ref.recipes import GRPO, SAPO, VESPO, Recipe, slot
 
 STALE = {"age": 8, "updates": 32, "minibatches": 2}
@@ -98,7 +98,7 @@ EXPERIMENT = Experiment(
     " weights of SAPO and VESPO are more stable on stale data and learn more, where a pretrained network"
     " answers all questions with the same weights.",
     source="Gao et al. 2025, SAPO (arXiv:2511.20347); Shen et al. 2026, VESPO (arXiv:2602.10693)",
-    family=SUMS,
+    family=FAMILY,
     run=f"{STALE['updates']} batches of {PROMPTS} x {GROUP} completions, each sampled by the policy of"
     f" {STALE['age']} updates ago, are learned in {STALE['minibatches']} steps with Adam and without a KL"
     " penalty. The recipes differ in the weights of the tokens only. They are compared at the best learning"

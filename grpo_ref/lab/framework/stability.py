@@ -11,7 +11,7 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.lab.framework.experiment import Measures
 from grpo_ref.lab.framework.late_data import late_updates
-from grpo_ref.lab.framework.network import TRANSFORMER, Started, sums
+from grpo_ref.lab.framework.network import TASKS, TRANSFORMER, Started, sums
 from grpo_ref.lab.framework.reused_batches import WINDOW, largest_fall
 from grpo_ref.lab.framework.tasks.digit_sums import own_answers
 from grpo_ref.lab.framework.training import summarized
@@ -22,8 +22,17 @@ PROMPTS, GROUP = 16, 8
 """Prompts per batch, and completions per prompt."""
 FALL = 0.1
 """A run has fallen if its right answers were once this far below their best so far."""
+KNOWN = 0.3
+"""Probability of the right answer to a question of median difficulty, before training."""
 EXTREME = 5.0
 """A mean importance ratio above this is extreme. It is RLinf's early_stop_imp_ratio."""
+FAMILY = (
+    f"{TASKS} A small transformer (one layer, width 32, two heads; about 13,000 weights) reads the digits of"
+    " the question and of its own answer. It first imitates 4096 answers of the table's reference, of which"
+    f" about {100 * KNOWN:g} % are right, so that every run has something to lose."
+    " All questions share its weights."
+)
+"""Description of the tasks and of the network of `learned`."""
 MEASURED = (
     f"The largest fall of the right answers below their best so far, in means of {WINDOW} updates; the share"
     f" of runs whose largest fall is more than {FALL:g}, which a few extreme runs cannot dominate; and the"
@@ -70,7 +79,7 @@ def learned(
       by more than `FALL`; "longest gradient", as a decimal logarithm; and "extreme", the share of updates in
       which a step has a mean ratio above `EXTREME`.
     """
-    task, policy = start = sums(seed)
+    task, policy = start = sums(seed, known=KNOWN)
     sizes: dict[str, Any] = {"prompts": PROMPTS, "group_size": GROUP} | config
     settings = config_for(task, TRANSFORMER, learning_rate=learning_rate, seeds=seeds, seed=seed, **sizes)
     right = right_answers(start)
