@@ -3,18 +3,23 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from grpo_ref.lab.claims import (
+    clip_needed,
     collapse_network,
     curriculum_network,
     forgetting,
     group_average,
     length_bias_network,
     length_penalty_network,
+    noisy_verifier,
     overlong_network,
+    rate_or_recipe,
     reference_weight_network,
     sampler_mismatch_network,
 )
+from grpo_ref.lab.framework.tasks.digit_sums import PLAIN
 from grpo_ref.lab.framework.tasks.phrases import COPIES
 from grpo_ref.learning.held_out import held_out
 from grpo_ref.learning.rollout import draw
@@ -132,3 +137,39 @@ def test_prompts_of_a_network_name_the_question():
     assert len(np.unique(names, axis=0)) == len(phrases.task.prompts) // COPIES
     assert (phrases.answers >= 0).any()
     assert (reference_weight_network.drawn(SEED, fillers=0).phrases.answers >= 0).all()
+
+
+# weights of the advantages above and below the baseline -> advantages of rewards 1, 0, 0, 0, whose mean is
+# 1/4 and whose standard deviation is √3/4: (1 - 1/4) / (√3/4) = √3, and (0 - 1/4) / (√3/4) = -1/√3
+SIGNS = {
+    "both": (1.0, 1.0, [3**0.5, -(3**-0.5)]),
+    "positive only": (1.0, 0.0, [3**0.5, 0.0]),
+    "negative only": (0.0, 1.0, [0.0, -(3**-0.5)]),
+}
+
+
+@pytest.mark.parametrize(("positive", "negative", "expected"), SIGNS.values(), ids=SIGNS)
+def test_advantages_of_one_sign_are_kept(positive, negative, expected):
+    rewards = np.array([[1.0, 0.0, 0.0, 0.0]])
+    found = clip_needed.kept_signs(rewards, positive=positive, negative=negative)
+    np.testing.assert_allclose(found[0, :2], expected, atol=1e-3)
+
+
+def test_the_rate_is_chosen_at_the_rate_and_compared_at_its_multiple():
+    recipe = rate_or_recipe.RECIPES["GRPO"]
+    right, wrong = (
+        rate_or_recipe.at_multiple(recipe=recipe, learning_rate=0.001, factor=factor, seeds=2, seed=SEED)
+        for factor in (1.0, 3.0)
+    )
+    np.testing.assert_array_equal(right["final correct"], right["final correct at the rate"])
+    np.testing.assert_array_equal(wrong["final correct at the rate"], right["final correct"])
+    assert (wrong["final correct"] != right["final correct"]).any()
+
+
+def test_noise_changes_the_rewards_and_not_the_start():
+    (task, policy), (again, _) = noisy_verifier.started(SEED), noisy_verifier.started(SEED)
+    assert task is again
+    assert policy.weights.ndim == 1
+    settings = {"accepts_wrong": 1.0, "rejects_right": 1.0, "repeats": False, "learning_rate": 0.003}
+    inverted = noisy_verifier.judged_with_noise(recipe=PLAIN, **settings, seeds=2, seed=SEED)
+    assert (inverted["final correct"] < inverted["correct"][:, 0]).all()
