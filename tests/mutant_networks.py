@@ -109,4 +109,5 @@ NETWORK_MUTANTS = {
     "collapse_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "entropy_law_network": Mutant(16, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "forgetting": Mutant(32, recipes(_penalty_for_the_reward)),
+    "low_rank": Mutant(32, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
 }

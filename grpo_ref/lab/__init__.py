@@ -90,6 +90,8 @@ CLAIMS = (
     "kl_optimum",
     "kl_in_reward",
     "best_of_n",
+    # learning
+    "low_rank",
 )
 
 

@@ -1,7 +1,5 @@
 """What claims about networks compute exactly, against what the same networks do when they are sampled."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ from grpo_ref.lab.claims import (
     clip_needed,
     collapse_network,
     curriculum_network,
-    forgetting,
     group_average,
     length_bias_network,
     length_penalty_network,
@@ -82,22 +79,6 @@ def test_without_mismatch_every_correction_leaves_the_gradient_as_it_is():
     for correction in sampler_mismatch_network.WEIGHTS.values():
         weights = sampler_mismatch_network.weights_of(correction, log_probs, log_probs, mask)
         np.testing.assert_array_equal(np.broadcast_to(weights, mask.shape), 1.0)
-
-
-def test_the_share_of_right_answers_of_a_skill_is_that_of_samples():
-    known = forgetting.skilled(SEED)
-    exact = forgetting.right(known, known.policy.weights[None])[:, 0]
-    shares = [
-        sampled((replace(known.task, prompt_probs=kind / kind.sum()), known.policy)).rewards.mean()
-        for kind in (known.rewarded, ~known.rewarded)
-    ]
-    np.testing.assert_allclose(exact, shares, atol=0.02)
-
-
-def test_at_an_equal_gain_the_other_skill_is_read_where_a_third_is_gained_or_at_the_end():
-    rewarded = np.array([[0.1, 0.4, 0.7], [0.1, 0.2, 0.3]])
-    other = np.array([[0.9, 0.8, 0.7], [0.9, 0.8, 0.7]])
-    np.testing.assert_allclose(forgetting.at_equal_gain(np.stack([rewarded, other])), [0.8, 0.7])
 
 
 def test_half_of_the_prompts_need_many_thoughts_and_write_them():

@@ -16,8 +16,6 @@ from grpo_ref.learning.policies.layers import swapped
 from grpo_ref.learning.policies.neural import Cache, Network, NeuralPolicy
 from grpo_ref.learning.policies.parameters import Parts, Shapes, joined, views
 
-ALPHA = 32.0
-"""Numerator of the factor before the product; Thinking Machines' and TRL's value in "LoRA without regret"."""
 MATRICES = ("qkv", "out", "up", "down")
 """Last part of the names of the adapted matrices: all products inside the layers, but not the embedding."""
 
@@ -30,11 +28,13 @@ class LowRank:
       base: the adapted network.
       constant: (n,) weights of the base.
       rank: r, number of columns of A and of rows of B.
+      alpha: numerator of the factor before the product.
     """
 
     base: Network
     constant: Floats
     rank: int
+    alpha: float
 
     @property
     def vocabulary(self) -> int:
@@ -47,7 +47,7 @@ class LowRank:
 
     def shapes(self) -> Shapes:
         """Return name and shape of A and B of each adapted matrix."""
-        shapes = {}
+        shapes: dict[str, tuple[int, ...]] = {}
         for name in self.adapted():
             inputs, outputs = self.base.shapes()[name]
             shapes |= {f"{name}.A": (inputs, self.rank), f"{name}.B": (self.rank, outputs)}
@@ -75,7 +75,7 @@ class LowRank:
 
         ∂L/∂A = (alpha / r) ∂L/∂W' Bᵀ,    ∂L/∂B = (alpha / r) Aᵀ ∂L/∂W'
         """
-        of_base, scale = self.base.pull_back(self._merged(weights), kept, slope), ALPHA / self.rank
+        of_base, scale = self.base.pull_back(self._merged(weights), kept, slope), self.alpha / self.rank
         slopes: Parts = {}
         for name in self.adapted():
             first, second = weights[f"{name}.A"], weights[f"{name}.B"]
@@ -92,18 +92,19 @@ class LowRank:
         }
         for name in self.adapted():
             product = weights[f"{name}.A"] @ weights[f"{name}.B"]
-            merged[name] = merged[name] + (ALPHA / self.rank) * product
+            merged[name] = merged[name] + (self.alpha / self.rank) * product
         return merged
 
 
-def low_rank(policy: NeuralPolicy, rank: int, *, seed: int) -> NeuralPolicy:
+def low_rank(policy: NeuralPolicy, rank: int, alpha: float, *, seed: int) -> NeuralPolicy:
     """Return a policy that begins at the given one and learns factors of a rank instead of all weights.
 
     Args:
       policy: the policy to adapt, with the same weights (n,) for all runs.
       rank: rank of the products.
+      alpha: numerator of the factor before them.
       seed: seed of the initial A.
     """
-    network = LowRank(policy.network, policy.weights, rank)
+    network = LowRank(policy.network, policy.weights, rank, alpha)
     factors = joined(network.init(np.random.default_rng([seed, 12])), network.shapes())
     return NeuralPolicy(network, factors.astype(policy.weights.dtype))
