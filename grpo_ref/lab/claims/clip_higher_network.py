@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from grpo_ref.lab.framework.experiment import (
-    Arm,
     Curves,
     Experiment,
     Grid,
     Measures,
     Prediction,
+    arm,
     tuned,
 )
 from grpo_ref.lab.framework.network import RATES, SUMS, network_curves, sums
@@ -33,10 +33,17 @@ def learned(*, recipe: Recipe, seeds: int, seed: int, **config: Any) -> Measures
     return summarized(network_curves(sums(seed), recipe, ("correct", "entropy"), **settings))
 
 
-def _arm(clip_high: float = 0.0, *, recipe: Recipe = UNCLIPPED) -> Arm:
-    if clip_high:
-        recipe = replace(recipe, surrogate=slot(clipped, clip_low=0.2, clip_high=clip_high))
-    return tuned(learned, FEW_RATES, recipe=recipe)
+def _clip(clip_high: float) -> Recipe:
+    return replace(UNCLIPPED, surrogate=slot(clipped, clip_low=0.2, clip_high=clip_high))
+
+
+BOUNDS = {NONE: UNCLIPPED, SYMMETRIC: _clip(0.2), HIGHER: _clip(0.28)}
+EQUAL = (0.003, 0.01)
+"""Learning rates at which entropies are compared. The smaller one decides."""
+
+
+def _same_rate(label: str, rate: float = EQUAL[0]) -> str:
+    return f"{label}, at {rate:g}"
 
 
 EXPERIMENT = Experiment(
@@ -51,23 +58,26 @@ EXPERIMENT = Experiment(
     " sec. 7.5.2",
     family=SUMS,
     run=f"There are {UPDATES} batches of {PROMPTS} x {GROUP} completions, each used for {EPOCHS * PARTS}"
-    f" steps: {EPOCHS} passes over {PARTS} parts. The lower bound is 0.2 in all arms but 'no clip'. Adam, no"
+    f" steps: {EPOCHS} passes over {PARTS} parts. Entropies are compared at the same learning rate of"
+    f" {EQUAL[0]:g}, and right answers at the best rate of each arm. The lower bound is 0.2 in all arms but"
+    " 'no clip'. Adam, no"
     " KL penalty.",
     measured="The entropy of the policy in nats per token and the share of right completions, by which the"
     " learning rate is chosen, as sampled at temperature 1: means over all updates, or"
     " over the last fifth of them (final).",
-    arms={
-        NONE: _arm(),
-        SYMMETRIC: _arm(0.2),
-        HIGHER: _arm(0.28),
+    arms={label: tuned(learned, FEW_RATES, recipe=recipe) for label, recipe in BOUNDS.items()}
+    | {
+        _same_rate(label, rate): arm(learned, recipe=recipe, learning_rate=rate)
+        for label, recipe in BOUNDS.items()
+        for rate in EQUAL
     },
     predictions=(
         Prediction(
             "Clip-higher keeps more entropy than symmetric clipping",
             "mean entropy",
-            HIGHER,
+            _same_rate(HIGHER),
             "more",
-            SYMMETRIC,
+            _same_rate(SYMMETRIC),
             0.05,
             main=True,
         ),
@@ -80,13 +90,41 @@ EXPERIMENT = Experiment(
             0.02,
             main=True,
         ),
-        Prediction("At the end, too, it has more entropy", "final entropy", HIGHER, "more", SYMMETRIC, 0.05),
         Prediction(
-            "Symmetric clipping keeps less than no clip", "mean entropy", SYMMETRIC, "less", NONE, 0.05
+            "At the end, too, it has more entropy",
+            "final entropy",
+            _same_rate(HIGHER),
+            "more",
+            _same_rate(SYMMETRIC),
+            0.05,
+        ),
+        Prediction(
+            "Symmetric clipping keeps less than no clip",
+            "mean entropy",
+            _same_rate(SYMMETRIC),
+            "less",
+            _same_rate(NONE),
+            0.05,
+        ),
+        Prediction(
+            "At a larger rate clip-higher keeps more entropy than symmetric clipping",
+            "mean entropy",
+            _same_rate(HIGHER, EQUAL[1]),
+            "more",
+            _same_rate(SYMMETRIC, EQUAL[1]),
+            0.05,
+        ),
+        Prediction(
+            "Each at its best rate, clip-higher keeps more entropy than symmetric clipping",
+            "mean entropy",
+            HIGHER,
+            "more",
+            SYMMETRIC,
+            0.05,
         ),
     ),
     panels=(
-        Curves("entropy", "entropy (nats per token)"),
-        Grid("right completions at the end (share)"),
+        Curves("entropy", "entropy (nats per token)", arms=tuple(map(_same_rate, BOUNDS))),
+        Grid("right completions at the end (share)", arms=tuple(BOUNDS)),
     ),
 )

@@ -102,7 +102,7 @@ AT = ", at 0.1"
 """Ending of the arms with a learning rate of 0.1, at which the share of real names is compared."""
 
 
-def _at(weight: str, **settings: Any) -> Arm:
+def _with_rate(weight: str, **settings: Any) -> Arm:
     return arm(named, recipe=BY_WEIGHT[weight], learning_rate=0.1, **settings)
 
 
@@ -141,13 +141,13 @@ EXPERIMENT = Experiment(
         "0.1": _arm("0.1"),
         "0.3": _arm("0.3", against=BY_WEIGHT["none"]),
     }
-    | {f"{weight}{AT}": _at(weight) for weight in BY_WEIGHT}
+    | {f"{weight}{AT}": _with_rate(weight) for weight in BY_WEIGHT}
     | {
-        f"{name}, {weight}{AT}": _at(weight, fixed=fixed)
+        f"{name}, {weight}{AT}": _with_rate(weight, fixed=fixed)
         for name, fixed in REFERENCES.items()
         for weight in ("none", "0.3")
     }
-    | {f"flawless, {weight}{AT}": _at(weight, flawed=False) for weight in ("none", "0.3")},
+    | {f"flawless, {weight}{AT}": _with_rate(weight, flawed=False) for weight in ("none", "0.3")},
     predictions=(
         _more("A weight of 0.3 keeps more names real", f"0.3{AT}", f"none{AT}", main=True),
         _more("DeepSeekMath's 0.04 keeps more names real", f"0.04{AT}", f"none{AT}", main=True),

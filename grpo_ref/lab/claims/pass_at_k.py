@@ -34,7 +34,7 @@ def _trained(recipe: Recipe = PLAIN, *, unusual: float | None = None, **config: 
     return tuned(tried, rates, recipe=recipe, fixed=fixed, **config)
 
 
-def _at(recipe: Recipe = PLAIN, **config: Any) -> Arm:
+def _with_rate(recipe: Recipe = PLAIN, **config: Any) -> Arm:
     return arm(tried, recipe=recipe, learning_rate=RATE, **config)
 
 
@@ -70,10 +70,10 @@ EXPERIMENT = Experiment(
         "GRPO, KL 0.2": _trained(replace(PLAIN, kl_coef=0.2)),
         "best of group": _trained(TRAINS_PASS_AT_K),
         "GRPO, short": _trained(updates=SHORT),
-        _same_rate("GRPO"): _at(),
-        _same_rate("GRPO, KL 0.2"): _at(replace(PLAIN, kl_coef=0.2)),
-        _same_rate("best of group"): _at(TRAINS_PASS_AT_K),
-        _same_rate("GRPO, short"): _at(updates=SHORT),
+        _same_rate("GRPO"): _with_rate(),
+        _same_rate("GRPO, KL 0.2"): _with_rate(replace(PLAIN, kl_coef=0.2)),
+        _same_rate("best of group"): _with_rate(TRAINS_PASS_AT_K),
+        _same_rate("GRPO, short"): _with_rate(updates=SHORT),
         "base, told apart": arm(tried, recipe=None, fixed={"unusual": 0.0}),
         "GRPO, told apart": _trained(unusual=0.0),
         "base, half unusual": arm(tried, recipe=None, fixed={"unusual": 0.5}),

@@ -19,8 +19,9 @@ from grpo_ref.recipes import GRPO, Recipe, slot
 
 MARGIN = 0.02
 RATES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-RATE, MOST = 0.1, ", for pass@256"
-"""The learning rate that arms have in common, and the ending of those whose rate is chosen by pass@256."""
+RATE, MOST, APART = 0.1, ", for pass@256", ", told apart"
+"""The learning rate that arms have in common; and the endings of arms whose rate is chosen by pass@256, and
+of arms whose policy can distinguish all questions."""
 SMALL_STEPS = {"optimizer": "sgd", "learning_rate": 30.0, "prompts": 64}
 """Settings of the control, in which a step is small compared with the noise."""
 
@@ -51,7 +52,7 @@ def _trained(recipe: Recipe, *, unusual: float | None = None, by: str = "pass@1"
     return tuned(tried, Tuning("learning_rate", RATES, by=by), recipe=recipe, fixed=fixed)
 
 
-def _at(recipe: Recipe, **fixed: float) -> Arm:
+def _with_rate(recipe: Recipe, **fixed: float) -> Arm:
     return arm(tried, recipe=recipe, learning_rate=RATE, fixed=fixed)
 
 
@@ -89,15 +90,15 @@ EXPERIMENT = Experiment(
         "both": _trained(_recipe(1.0, 1.0)),
         "weighted": _trained(_recipe(0.1, 1.0)),
         "GRPO": _trained(replace(GRPO, kl_coef=0.0)),
-        "positive only, told apart": _trained(POSITIVE, unusual=0.0),
-        "negative only, told apart": _trained(NEGATIVE, unusual=0.0),
+        f"positive only{APART}": _trained(POSITIVE, unusual=0.0),
+        f"negative only{APART}": _trained(NEGATIVE, unusual=0.0),
         f"positive only{MOST}": _trained(POSITIVE, by="pass@256"),
         f"negative only{MOST}": _trained(NEGATIVE, by="pass@256"),
-        _same_rate("positive only"): _at(POSITIVE),
-        _same_rate("negative only"): _at(NEGATIVE),
-        _same_rate("weighted"): _at(_recipe(0.1, 1.0)),
-        _same_rate("positive only, told apart"): _at(POSITIVE, unusual=0.0),
-        _same_rate("negative only, told apart"): _at(NEGATIVE, unusual=0.0),
+        _same_rate("positive only"): _with_rate(POSITIVE),
+        _same_rate("negative only"): _with_rate(NEGATIVE),
+        _same_rate("weighted"): _with_rate(_recipe(0.1, 1.0)),
+        _same_rate(f"positive only{APART}"): _with_rate(POSITIVE, unusual=0.0),
+        _same_rate(f"negative only{APART}"): _with_rate(NEGATIVE, unusual=0.0),
         "positive only, small steps": arm(tried, recipe=POSITIVE, **SMALL_STEPS),
         "negative only, small steps": arm(tried, recipe=NEGATIVE, **SMALL_STEPS),
     },
@@ -146,9 +147,9 @@ EXPERIMENT = Experiment(
         _differs(
             "Where the policy can tell questions apart, negative only is better at pass@256 too",
             256,
-            _same_rate("negative only, told apart"),
+            _same_rate(f"negative only{APART}"),
             "more",
-            _same_rate("positive only, told apart"),
+            _same_rate(f"positive only{APART}"),
         ),
         _differs(
             "Control: in small steps, both have the same gradient on average, so the same pass@1",

@@ -106,7 +106,7 @@ AT = ", at 0.1"
 def _arms(
     label: str, recipe: Recipe, every: int, share: float = 1.0, fixed: float | None = None
 ) -> dict[str, Arm]:
-    """Return a training at its best learning rate, and at the one that all arms have in common."""
+    """Return a training run at its best learning rate, and at the one that all arms have in common."""
     settings = {"recipe": recipe, "every": every, "share": share, "fixed": fixed}
     return {
         label: tuned(refreshed, RATES, **settings),

@@ -86,7 +86,7 @@ def _arm(kl_coef: float, **judge: Any) -> Arm:
     return tuned(hacked, RATES, recipe=replace(GRPO, kl_coef=kl_coef), **judge)
 
 
-def _at(kl_coef: float, **judge: Any) -> Arm:
+def _with_rate(kl_coef: float, **judge: Any) -> Arm:
     return arm(hacked, recipe=GRPO, learning_rate=RATE, kl_coef=kl_coef, **judge)
 
 
@@ -127,14 +127,14 @@ EXPERIMENT = Experiment(
         "best weight": _chosen(),
         "flawless, none": _arm(0.0, flawless=True),
         "misled, best weight": _chosen(misled=True),
-        _same_rate("none"): _at(0.0),
-        _same_rate("0.04"): _at(0.04),
-        _same_rate("0.3"): _at(0.3),
-        _same_rate("1"): _at(1.0),
-        _same_rate("flawless, none"): _at(0.0, flawless=True),
-        _same_rate("flawless, 0.3"): _at(0.3, flawless=True),
-        _same_rate("misled, none"): _at(0.0, misled=True),
-        _same_rate("misled, 0.3"): _at(0.3, misled=True),
+        _same_rate("none"): _with_rate(0.0),
+        _same_rate("0.04"): _with_rate(0.04),
+        _same_rate("0.3"): _with_rate(0.3),
+        _same_rate("1"): _with_rate(1.0),
+        _same_rate("flawless, none"): _with_rate(0.0, flawless=True),
+        _same_rate("flawless, 0.3"): _with_rate(0.3, flawless=True),
+        _same_rate("misled, none"): _with_rate(0.0, misled=True),
+        _same_rate("misled, 0.3"): _with_rate(0.3, misled=True),
         "none, for the truth": tuned(hacked, FOR_TRUTH, recipe=GRPO, kl_coef=0.0),
         "best rate and weight": tuned(hacked, BOTH, recipe=GRPO),
     },
