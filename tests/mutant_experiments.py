@@ -234,7 +234,7 @@ def _stopped_after_one_step(experiment):
     return replace(experiment, arms=arms)
 
 
-def _all_held_back(recipe):
+def all_held_back(recipe):
     is_plain = recipe.surrogate.kernel is clipped
     return recipe if is_plain else replace(recipe, surrogate=slot(clip_cov, share=1.0, cov_low=-1e9))
 
@@ -313,7 +313,7 @@ MUTANTS = {
     "turn_credit": Mutant(16, recipes(_no_signal_from_turns)),
     "observation_mask": Mutant(48, _everything_masked),
     "clip_higher": Mutant(16, recipes(upper_bound_is_a_ratio)),
-    "covariance_clip": Mutant(16, recipes(_all_held_back)),
+    "covariance_clip": Mutant(16, recipes(all_held_back)),
     "sequence_ratio": Mutant(32, recipes(unlearned_by_tokens)),
     "soft_clipping": Mutant(16, recipes(without_range)),
     "rare_tokens": Mutant(16, recipes(without_clip)),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from mutant_experiments import (
     Mutant,
+    all_held_back,
     corrected_to_the_contrary,
     misled_by_length,
     one_sided,
@@ -23,6 +24,11 @@ from grpo_ref import slot
 from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.corrections import early_stop
 from grpo_ref.filters import all_groups
+
+
+def _zero(rewards):
+    """Nothing is learned, so any law predicts the rest."""
+    return np.zeros_like(rewards)
 
 
 def _pushed_away(old_log_probs, rollout_log_probs):
@@ -107,7 +113,8 @@ NETWORK_MUTANTS = {
     "distillation_network": Mutant(32, recipes(taught_the_opposite)),
     "reward_hacking_network": Mutant(16, settings(flawless=True)),
     "collapse_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
-    "entropy_law_network": Mutant(16, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
+    "entropy_law_network": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_zero)))),
+    "covariance_clip_network": Mutant(64, recipes(all_held_back)),
     "forgetting": Mutant(32, recipes(_penalty_for_the_reward)),
     "low_rank": Mutant(32, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
 }

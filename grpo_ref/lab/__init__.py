@@ -35,6 +35,7 @@ CLAIMS = (
     "clip_higher",
     "clip_higher_network",
     "covariance_clip",
+    "covariance_clip_network",
     "sequence_ratio",
     "sequence_ratio_network",
     "soft_clipping",

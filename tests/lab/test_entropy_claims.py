@@ -1,4 +1,4 @@
-"""What claims about the entropy of networks measure, against what the same networks do when they are sampled."""
+"""Claims about the entropy of networks: what they measure is what samples of the networks show."""
 
 from types import SimpleNamespace
 

@@ -81,7 +81,8 @@ def fitted_line(x: Floats, y: Floats, fitted: float) -> Callable[[Floats], Float
     """
     first = _first(x, fitted)
     x_mean, y_mean = (part[:, :first].mean(-1, keepdims=True) for part in (x, y))
-    spread = (x - x_mean)[:, :first]
-    together, alone = ((spread * one[:, :first]).sum(-1, keepdims=True) for one in (y, spread))
-    slope = together / np.where(alone > 0.0, alone, 1.0)  # flat where x does not change
+    # Both are centered: where x does not change, its rounding error must not become a slope.
+    x_part, y_part = (x - x_mean)[:, :first], (y - y_mean)[:, :first]
+    together, alone = ((x_part * one).sum(-1, keepdims=True) for one in (y_part, x_part))
+    slope = together / np.where(alone > 0.0, alone, 1.0)
     return lambda at: y_mean + slope * (at - x_mean)
