@@ -4,7 +4,7 @@
 # make test-core-alone   the same with the core's three libraries and nothing else
 # make test-all   run every test, as CI does (a quarter of an hour)   make check   style, types and every test
 # make bench   benchmarks (minutes)
-# make report  run all experiments (minutes) and renew the page and the table of verdicts
+# make report  run all experiments (minutes) and renew the pages of the claims and their table
 # make diagnose-rates   simulate runs with and without faults, and count what grpo-ref diagnose says of them (minutes)
 # make attack  search for hidden cases that catch wrong answers made by machine (an hour), for all exercises
 # make attack-sample   see on a sample whether the hidden cases still catch them
@@ -113,8 +113,10 @@ notebooks: $(READY)
 
 # base seed of tasks that nobody looked at while the claims were written
 UNSEEN = 3
+# Git tag of the commit that has the predictions, before the results are known
+PREDICTED = predictions-2026-11-28
 report: $(READY)
-	$(BIN)/grpo-ref experiment predict --out docs/experiments
+	$(BIN)/grpo-ref experiment predict --out docs/experiments --tag $(PREDICTED)
 	$(BIN)/grpo-ref experiment run --seed $(UNSEEN)
 	$(BIN)/grpo-ref experiment report --seed $(UNSEEN) --out docs/experiments --readme docs/researcher.md
 

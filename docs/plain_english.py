@@ -24,7 +24,7 @@ SOURCES = ("*.md", "conformance/*.md", "conformance/*.py", "conformance/calls/*.
            "conformance/metrics/*.py", "docs/**/*.md", "docs/**/*.py", "examples/**/*.md", "examples/**/*.py",
            "notebooks/*.py", "grpo_ref/**/*.md", "grpo_ref/**/*.py", "tests/**/*.py")  # fmt: skip
 TRANSLATED = ".zh.md"
-GENERATED = ("docs/experiments/README.md",)
+GENERATED = ("docs/experiments/README.md", "docs/experiments/*/README.md")
 UPDATE = "python docs/plain_english.py --update"
 EPILOG = f"""example:
   python docs/plain_english.py --all docs/tutorials     everything to rewrite in one folder
@@ -199,7 +199,8 @@ def check_text(path: str, text: str, rules: Rules) -> list[Finding]:
 def check_project(rules: Rules, root: Path = ROOT) -> list[Finding]:
     """Check all files of the project."""
     paths = {path.relative_to(root).as_posix() for source in SOURCES for path in root.glob(source)}
-    paths -= {*GENERATED, *(path for path in paths if path.endswith(TRANSLATED))}
+    generated = {path.relative_to(root).as_posix() for pattern in GENERATED for path in root.glob(pattern)}
+    paths -= {*generated, *(path for path in paths if path.endswith(TRANSLATED))}
     texts = ((path, (root / path).read_text(encoding="utf-8")) for path in sorted(paths))
     return [finding for path, text in texts for finding in check_text(path, text, rules)]
 

@@ -149,7 +149,7 @@ for with_kl, without in zip(said(kept_state), said(free_state), strict=True):
 # reward. The penalty has a price, too: a lower reward. And with the penalty the KL still rises slowly. [The KL in the
 # loss](../docs/derivation/08_kl_in_the_loss.md) derives the penalty. [Notebook 6](06_kl_and_reward_hacking.ipynb) looks
 # at reward hacking in detail, and an experiment has tested what the penalty prevents:
-# [hacked_names](../docs/experiments/README.md#hacked_names).
+# [hacked_names](../docs/experiments/hacked_names/README.md).
 #
 # **In a log** there are no samples, so no command can decide this: see
 # [the reward rises, the accuracy does not](../docs/howto/symptoms.md#the-reward-rises-the-accuracy-does-not).
@@ -239,7 +239,7 @@ dynamics_figure(runs, ("reward", "dead_groups", "entropy"))
 # of the run: see [most completions give no gradient](../docs/howto/symptoms.md#most-completions-give-no-gradient),
 # which also lists the costs of the remedies. In the course:
 # [`advantages/mixed_groups`](../exercises/02_advantages/04_mixed_groups.py); the experiment:
-# [dead_groups](../docs/experiments/README.md#dead_groups).
+# [dead_groups](../docs/experiments/dead_groups/README.md).
 #
 # **Pair:** equal rewards *and* a reward near 0 *and* an entropy as high as at the start: the task is too hard for so
 # few completions. In fault 1 the rewards were equal too, but the entropy was low.

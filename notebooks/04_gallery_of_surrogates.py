@@ -338,6 +338,6 @@ for name, part in six.items():
 #
 # In the course: the exercises named above, and [`ratios/scenarios`](../exercises/03_ratios/02_scenarios.py) for the
 # four cases of ratio and sign. Experiments have tested what papers claim about these curves:
-# [clip_higher](../docs/experiments/README.md#clip_higher),
-# [soft_clipping](../docs/experiments/README.md#soft_clipping), [rare_tokens](../docs/experiments/README.md#rare_tokens)
-# and [rare_gradient](../docs/experiments/README.md#rare_gradient).
+# [clip_higher](../docs/experiments/clip_higher/README.md),
+# [soft_clipping](../docs/experiments/soft_clipping/README.md), [rare_tokens](../docs/experiments/rare_tokens/README.md)
+# and [rare_gradient](../docs/experiments/rare_gradient/README.md).

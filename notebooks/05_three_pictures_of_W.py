@@ -253,7 +253,7 @@ print(how_far(guess_length, runs["sequence mean (GRPO)"][-1]["tokens if wrong"].
 # the two others the lengths do not change, up to chance.
 #
 # This is one task, whose labels are right. Over many tasks, with some wrong labels, that wrong answers grow longer
-# came out opposite: [length_bias](../docs/experiments/README.md#length_bias).
+# came out opposite: [length_bias](../docs/experiments/length_bias/README.md).
 #
 # ## Which one to choose
 #
@@ -301,4 +301,4 @@ print(how_far(guess_length, runs["sequence mean (GRPO)"][-1]["tokens if wrong"].
 # In the course: the four exercises above,
 # [`aggregation/completion_mask`](../exercises/05_aggregation/01_completion_mask.py) about what must be masked, and
 # [`aggregation/soft_overlong`](../exercises/05_aggregation/05_soft_overlong.py) about texts that are cut at the budget.
-# An experiment has tested the bias on many tasks: [length_bias](../docs/experiments/README.md#length_bias).
+# An experiment has tested the bias on many tasks: [length_bias](../docs/experiments/length_bias/README.md).

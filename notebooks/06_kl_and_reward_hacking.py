@@ -71,7 +71,7 @@ spread_figure({name: values.mean(1) for name, values in estimates.items()}, exac
 # $k_1$ and $k_3$ are right on average, and $k_2$ is not. The bars show the noise, which is about the same for $k_1$ and
 # $k_3$ here. Near the reference $k_3$ is less noisy. Far from the reference it can be much noisier: $e^{-v}$ is huge
 # for a token that is likely under the reference and unlikely under the policy. The experiment
-# [`kl_estimators`](../docs/experiments/README.md#kl_estimators) measures both at distances from 0.001 nats to more than
+# [`kl_estimators`](../docs/experiments/kl_estimators/README.md) measures both at distances from 0.001 nats to more than
 # one.
 #
 # ## Which gradient does each estimator have?
@@ -95,7 +95,7 @@ for name, slope in slopes.items():
 # So the penalty of most trainers, $k_3$, has the value of one KL and the gradient of the **other** KL. Both gradients
 # pull towards the reference, but $\mathrm{KL}(\text{ref}\,\|\,\pi)$ is largest if the policy no longer writes what the
 # reference writes. The experiment that compares where training ends with each of them is
-# [`kl_optimum`](../docs/experiments/README.md#kl_optimum).
+# [`kl_optimum`](../docs/experiments/kl_optimum/README.md).
 #
 # ## Reward hacking with names
 #
@@ -160,12 +160,12 @@ print(
 # nothing; the entropy and the share of distinct bigrams show the problem. This is reward hacking in its smallest form:
 # **the reward is not the goal**, and the policy may fool your one measure of quality too.
 #
-# Does a penalty prevent this? The experiment [`hacked_names`](../docs/experiments/README.md#hacked_names) tested many
+# Does a penalty prevent this? The experiment [`hacked_names`](../docs/experiments/hacked_names/README.md) tested many
 # goals and references, with the best learning rate for each variant. There a weight of 0.3 preserves little: the names
 # are neither more often real nor more varied. The table above holds for one learning rate, at which the policy without
 # a penalty moves far. A penalty helps more if the answers that the judge prefers are really bad
-# ([`reward_hacking`](../docs/experiments/README.md#reward_hacking)) and if the reward is a learned model
-# ([`reward_hacking_network`](../docs/experiments/README.md#reward_hacking_network)).
+# ([`reward_hacking`](../docs/experiments/reward_hacking/README.md)) and if the reward is a learned model
+# ([`reward_hacking_network`](../docs/experiments/reward_hacking/README.md#with-a-network)).
 #
 # ## Try yourself
 #

@@ -120,9 +120,9 @@ print(f"\nOn average SAPO differs from CISPO by at most {apart:.2f}, so it is no
 # A high cosine at a large distance is not simply "better". The clip is *meant* to stop a token that has moved far
 # enough. A surrogate that continues to follow stale data also continues to move away from the sampler. Whether this
 # helps training is another question. Experiments have tested it, with the best learning rate for each surrogate, on
-# many sampled tasks: [`soft_clipping`](../docs/experiments/README.md#soft_clipping),
-# [`sequence_ratio`](../docs/experiments/README.md#sequence_ratio) and
-# [`staleness`](../docs/experiments/README.md#staleness).
+# many sampled tasks: [`soft_clipping`](../docs/experiments/soft_clipping/README.md),
+# [`sequence_ratio`](../docs/experiments/sequence_ratio/README.md) and
+# [`staleness`](../docs/experiments/staleness/README.md).
 #
 # ## The weight of one completion
 #
@@ -196,8 +196,8 @@ lines_figure(
 # mismatch of 1.5, which is not drawn, it is the worst of the four). Truncating and masking reduce the noise and add a
 # bias. Which of them is best depends on the mismatch and on the size of the batch: a larger batch reduces the noise,
 # but not the bias. **No correction is free: keep the mismatch small.** An experiment that includes training tests the
-# whole claim: [`sampler_mismatch`](../docs/experiments/README.md#sampler_mismatch), Another one uses a sampler that
-# rounds numbers as bfloat16 does: [`sampler_mismatch_network`](../docs/experiments/README.md#sampler_mismatch_network).
+# whole claim: [`sampler_mismatch`](../docs/experiments/sampler_mismatch/README.md), Another one uses a sampler that
+# rounds numbers as bfloat16 does: [`sampler_mismatch_network`](../docs/experiments/sampler_mismatch/README.md#with-a-network).
 #
 # ## Try yourself
 #

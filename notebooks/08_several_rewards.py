@@ -124,7 +124,7 @@ lines_figure(
 # reward of this toy can be *solved*. If it cannot, the small reward stays hidden in the noise of the large one. With
 # GDPO, the quality in the large reward hardly suffers: the two lines of the second figure lie on each other.
 #
-# The experiment [`reward_scales`](../docs/experiments/README.md#reward_scales) tests the same question on many sampled
+# The experiment [`reward_scales`](../docs/experiments/reward_scales/README.md) tests the same question on many sampled
 # tasks, with ratios from 3:1 to 100:1 and the best learning rate for each variant.
 #
 # ## The limits of normalising

@@ -660,5 +660,5 @@ print(f"a critic of 7 billion weights: {7e9 * 16 / 1e9:.0f} GB to train it")
 # [`advantages/group_normalized`](../exercises/02_advantages/01_group_normalized.py) is GRPO's,
 # [`ratios/clipped`](../exercises/03_ratios/03_clipped.py) is the surrogate of all runs, and
 # [`training/update`](../exercises/07_training/03_update.py) is an update. Experiments have tested claims about groups:
-# [group_mean](../docs/experiments/README.md#group_mean), [group_size](../docs/experiments/README.md#group_size) and
-# [std_division](../docs/experiments/README.md#std_division).
+# [group_mean](../docs/experiments/group_mean/README.md), [group_size](../docs/experiments/group_size/README.md) and
+# [std_division](../docs/experiments/std_division/README.md).

@@ -35,6 +35,9 @@ import numpy as np
 import grpo_ref
 from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train, policy_loss
 from grpo_ref.fast.many_seeds import train_many
+from grpo_ref.lab import EXPERIMENTS
+from grpo_ref.lab.claim_results import load
+from grpo_ref.lab.framework.claim import claim_name
 from grpo_ref.learning.optim import clip_by_norm
 from grpo_ref.learning.policies.table import TABLE
 
@@ -211,8 +214,9 @@ def experiments(snapshot: Snapshot, call: Call, folder: Path) -> None:
     for command in ("run", "report --out report"):
         done = call("experiment", *command.split(), "--seeds", str(SEEDS), "--cache", "all")
         snapshot.said(f"experiments/{command}", done)
-    found = json.loads((folder / "report" / "results.json").read_text(encoding="utf-8"))
-    for name, one in found["experiments"].items():
+    for experiment in EXPERIMENTS.values():
+        name = experiment.name
+        one = load(folder / "report" / claim_name(experiment))[experiment.policy]
         hashes = []
         for path in folder.glob(f"all/{name}/*.npz"):
             with np.load(path) as file:

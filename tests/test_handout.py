@@ -10,6 +10,8 @@ from grpo_ref import DAPO, TASKS, config_for, iter_train
 from grpo_ref.course.classroom.course_file import read_course
 from grpo_ref.course.contents import OURS
 from grpo_ref.course.exercises import PROBLEMS
+from grpo_ref.lab.claim_results import load
+from grpo_ref.lab.numbers import interval_text
 
 HANDOUT = ROOT / "docs" / "handout"
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in sorted(HANDOUT.glob("*.md"))}
@@ -111,23 +113,21 @@ def test_the_commands_run(name, tmp_path):
 
 def test_the_findings_are_those_of_the_page_about_experiments():
     """What the model answer to W4.4 says of 32 tasks."""
-    page = (ROOT / "docs" / "experiments" / "README.md").read_text(encoding="utf-8")
-    (section,) = re.findall(r"^## length_bias\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
-    found = r"^\| \**([^|*]*)\** \| (\w+)[^|]* \| [^|]* \| ([^|]*\]) \| .* \| (\d+%) \|$"
+    results = load(ROOT / "docs" / "experiments" / "length_bias")
     rows = {
-        says: [numbers, share, outcome]
-        for says, outcome, numbers, share in re.findall(found, section, re.MULTILINE)
+        found["says"]: [interval_text(found), f"{found['share']:.0%}", found["outcome"]]
+        for found in results["table"]["findings"]
     }
     told = {
-        "Wrong answers grow longer under GRPO": ["-0.607 [-0.825, -0.39]", "3%", "opposite"],
-        "Right answers grow shorter under GRPO": ["-0.66 [-0.814, -0.505]", "100%", "holds"],
+        "Wrong answers grow longer under GRPO": ["−0.61 [−0.83, −0.39]", "3%", "opposite"],
+        "Right answers grow shorter under GRPO": ["−0.66 [−0.81, −0.51]", "100%", "holds"],
         "Answers that are mistaken, whatever the label says, grow longer under GRPO": [
-            "0.571 [0.448, 0.694]",
+            "+0.57 [+0.45, +0.69]",
             "100%",
             "holds",
         ],
     }
-    assert told.items() <= rows.items()
+    assert {says: rows[says] for says in told} == told
 
 
 def test_the_table_of_a_run_is_that_of_the_run():

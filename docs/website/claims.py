@@ -1,34 +1,31 @@
-"""The claims: their sections in the report of the experiments, and their titles."""
+"""The claims: their names, the experiments that test them, and their pages."""
 
-import re
+from pathlib import Path
 
 from grpo_ref.lab import EXPERIMENTS
-from website.tree import EXPERIMENTS as REPORT
-from website.tree import ROOT
+from grpo_ref.lab.framework.claim import claims_of
+from website.tree import CLAIMS, ROOT
 
-SECTION = re.compile(r"^## (\w+)\n", re.MULTILINE)
-
-
-def sections() -> dict[str, str]:
-    """Return the section of each claim in the report."""
-    _, *rest = _split()
-    return dict(zip(rest[::2], rest[1::2], strict=True))
+TESTED = {
+    name: claim for name, claim in claims_of(EXPERIMENTS).items() if f"experiments/{name}" in CLAIMS.values()
+}
+"""Name of each claim that has a page -> claim, in the order of the experiments."""
 
 
-def _split() -> list[str]:
-    """Return the head of the report, then each name and its section."""
-    return SECTION.split((ROOT / REPORT).read_text(encoding="utf-8"))
+def path_of(name: str) -> str:
+    """Return the path of the page of a claim, from the root of the project."""
+    return f"docs/experiments/{name}/README.md"
 
 
-def head() -> str:
-    """Return the text above the sections of the report."""
-    return _split()[0]
+def text_of(name: str) -> str:
+    """Return the page of a claim."""
+    return Path(ROOT / path_of(name)).read_text(encoding="utf-8")
 
 
 def title_of(name: str) -> str:
-    """Return the title of an experiment's page.
+    """Return the title of a claim's page.
 
     >>> title_of("clip_higher")
     'Does clip-higher prevent entropy collapse?'
     """
-    return EXPERIMENTS[name].title
+    return TESTED[name].first.title

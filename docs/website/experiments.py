@@ -1,59 +1,33 @@
-"""The experiments: one page for each claim of the report, and the table of verdicts."""
+"""The experiments: the page of each claim, and the table of all claims."""
 
-from website.claims import head, sections, title_of
+from website.claims import TESTED, path_of, text_of
 from website.links import Links
 from website.see_also import with_neighbours
 from website.tree import EXPERIMENTS, ROOT, write
 
 WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---"
-"""Front matter that removes the list of headings, so that there is room for the table."""
-
-SOURCE = "grpo_ref/lab/claims"
-CLAUSES = "| clause |"
-"""Beginning of a block of a section that only some claims have."""
+"""Front matter that removes the list of headings, so that there is room for the tables."""
+CODE = "../../../grpo_ref/lab/claims"
+"""Folder of the code of the experiments, seen from the page of a claim."""
+RELATED = "\nRelated claims: "
+"""Beginning of the last paragraph of a page."""
 
 
 def write_experiments(links: Links) -> None:
-    """Write the table of verdicts and a page for each claim."""
-    for name, text in sections().items():
+    """Write the table of all claims and a page for each claim."""
+    for name in TESTED:
         page = f"experiments/{name}"
-        section = links.rewritten(page_of_claim(name, text), path=EXPERIMENTS, page=page)
-        write(f"{page}.md", f"{WIDE}\n\n{with_neighbours(section, page)}")
-    text = links.rewritten(head(), path=EXPERIMENTS, page="experiments/index")
-    pages = "\n".join(sections())
-    write("experiments/index.md", f"{text}\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n")
+        text = links.rewritten(with_code(name, text_of(name)), path=path_of(name), page=page)
+        write(f"{page}.md", f"{WIDE}\n\n{with_neighbours(text, page)}")
+    index = (ROOT / EXPERIMENTS).read_text(encoding="utf-8")
+    text = links.rewritten(index, path=EXPERIMENTS, page="experiments/index")
+    pages = "\n".join(TESTED)
+    write("experiments/index.md", f"{WIDE}\n\n{text}\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n")
 
 
-def page_of_claim(name: str, section: str) -> str:
-    """Return the page of a claim: the verdict, figures and table; the rest is folded.
-
-    Args:
-      name: name of the experiment.
-      section: section of the report, without its heading.
-    """
-    parts = section.strip().split("\n\n")
-    clauses = parts.pop(3) if parts[3].startswith(CLAUSES) else ""
-    _, claim, verdict, method, table, predicted, panels, differences, *exhibit = parts
-    run = f"Run it: `grpo-ref experiment run {name}`."
-    code = f" Code: [{name}.py](../../{SOURCE}/{name}.py)." * _has_source(name)
-    blocks = [
-        f"# {title_of(name)}",
-        claim,
-        verdict,
-        clauses,
-        panels,
-        differences,
-        table,
-        _folded("Tasks, settings and measures", f"{method}\n\n{predicted}"),
-        *exhibit,
-        run + code,
-    ]
-    return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def _folded(title: str, text: str) -> str:
-    return f":::{{dropdown}} {title}\n{text}\n:::" if text else ""
-
-
-def _has_source(name: str) -> bool:
-    return (ROOT / SOURCE / f"{name}.py").is_file()
+def with_code(name: str, text: str) -> str:
+    """Return the page of a claim with links to the code of its experiments, before the related claims."""
+    files = [f"{experiment.name}.py" for experiment in TESTED[name].experiments.values()]
+    code = f"Code: {', '.join(f'[{file}]({CODE}/{file})' for file in files)}.\n"
+    before, mark, related = text.partition(RELATED)
+    return f"{before}\n{code}{mark}{related}"

@@ -28,7 +28,6 @@ from website import claims
 from website.links import CHAPTER_PAGES, COURSE, EXERCISES, ID, LINK
 from website.parts import Part, definitions, own_parts, parts_of
 from website.places import anchor_of, documented, page_of
-from website.tree import EXPERIMENTS as REPORT
 from website.tree import NOTEBOOKS, PAGES, ROOT
 
 KINDS = ("derivation", "chapter", "exercise", "recipe", "claim", "notebook", "symptom", "kernel")
@@ -104,7 +103,7 @@ def titles() -> dict[Node, str]:
         "chapter": {path.parent.name: heading(_text(path)) for path in _chapters()},
         "exercise": {each: PROBLEMS[each].title for each in OURS.ids},
         "recipe": {name: recipe_title(name) for name in CATALOG},
-        "claim": {name: claims.title_of(name) for name in claims.sections()},
+        "claim": {name: claims.title_of(name) for name in claims.TESTED},
         "notebook": {Path(path).stem: heading(_script(path)) for path in NOTEBOOKS},
         "symptom": {anchor(title): title for title in symptoms()},
         "kernel": {name: name for _, name in kernels()},
@@ -128,15 +127,11 @@ def related(entry: Node, *, in_full: bool = False) -> dict[str, list[Node]]:
 
     Args:
       entry: an entry of the map.
-      in_full: whether to return all of them; by default the first few of a kind, and a claim that was tested
-        again with networks only once.
+      in_full: whether to return all of them; by default the first few of a kind.
     """
     order = {each: place for place, each in enumerate(titles())}
     linked = _neighbours()[entry]
     ranked = sorted(linked, key=lambda each: (-linked[each], order[each]))
-    if not in_full:
-        again = {Node("claim", f"{each.name}_network") for each in ranked}
-        ranked = [each for each in ranked if each not in again]
     groups = {
         kind: [each for each in ranked if each.kind == kind][: None if in_full else MANY.get(kind, USUAL)]
         for kind in KINDS
@@ -171,9 +166,6 @@ def _declared() -> Pairs:
         notebook = OURS.notebooks.get(chapter.name.partition("_")[2])
         if notebook:
             yield (chapter, Node("notebook", notebook)), DECLARED
-    for name in claims.sections():
-        if name.endswith("_network"):  # the same claim, tested with networks
-            yield (Node("claim", name), Node("claim", name.removesuffix("_network"))), DECLARED
 
 
 @cache
@@ -219,7 +211,7 @@ def texts() -> dict[Node, tuple[str, str]]:
     return {
         **{each: (_text(path), path.relative_to(ROOT).as_posix()) for each, path in files.items()},
         **{Node("notebook", Path(path).stem): (_script(path), path) for path in NOTEBOOKS},
-        **{Node("claim", name): (text, REPORT) for name, text in claims.sections().items()},
+        **{Node("claim", name): (claims.text_of(name), claims.path_of(name)) for name in claims.TESTED},
         **{
             Node("symptom", anchor(title)): (text, "docs/howto/symptoms.md")
             for title, text in symptoms().items()
@@ -242,8 +234,6 @@ def linked_in(text: str, path: str) -> Iterator[Node]:
         place = file.resolve().relative_to(ROOT.resolve()).as_posix()
         if place in EXERCISES:
             entry = Node("exercise", EXERCISES[place])
-        elif place == REPORT:
-            entry = Node("claim", fragment)
         elif file.resolve() == SYMPTOMS:
             entry = Node("symptom", fragment)
         else:
@@ -368,9 +358,12 @@ def claims_about(kernel: str) -> list[str]:
     """
     value = documented(kernel)
     return [
-        each
-        for each in EXPERIMENTS
-        if value in varied(each) or kernel in names_in(ROOT / f"grpo_ref/lab/claims/{each}.py")
+        name
+        for name, claim in claims.TESTED.items()
+        if any(
+            value in varied(each.name) or kernel in names_in(ROOT / f"grpo_ref/lab/claims/{each.name}.py")
+            for each in claim.experiments.values()
+        )
     ]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from grpo_ref.course.contents import OURS
 from grpo_ref.course.layout import file_of
 from grpo_ref.web.build import BUILT
-from website.tree import EXPERIMENTS, PAGES, ROOT, SOURCES
+from website.tree import PAGES, ROOT, SOURCES
 
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 CODE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
@@ -26,7 +26,7 @@ CHAPTER_PAGES = {each: f"chapters/{file_of(each).parts[0]}" for each in OURS.ids
 """Id of an exercise -> page of its chapter."""
 ID = re.compile(rf"(?<!\[)`({'|'.join(map(re.escape, OURS.ids))})`")
 """An exercise's id in backticks that is not the text of a link."""
-DOWNLOADS = (".toml", ".csv", ".zip")
+DOWNLOADS = (".toml", ".csv", ".zip", ".json")
 """Endings of files in `docs` that readers use rather than read."""
 NOTEBOOK = re.compile(r"(?<!\[)`(\d\d_\w+\.ipynb)`")
 """The file name of a notebook in backticks that is not the text of a link."""
@@ -89,9 +89,7 @@ class Links:
     def _link(self, match: re.Match[str], path: str, page: str) -> str:
         mark, text, target, anchor = match[1], match[2], match[3], match[4] or ""
         file = (ROOT / path).parent / target if target else ROOT / path
-        # The report of the experiments is split into pages, so its own anchors become pages too.
-        within = not target and path != EXPERIMENTS
-        if within or ":" in target or not file.exists():
+        if not target or ":" in target or not file.exists():
             return match[0]
         place = file.resolve().relative_to(ROOT.resolve()).as_posix()
         return f"{mark}[{text}]({self._place(place, anchor, page)})"
@@ -101,8 +99,6 @@ class Links:
         return f"[{match[0]}]({self._place(place, '', page)})" if place in PAGES else match[0]
 
     def _place(self, place: str, anchor: str, page: str) -> str:
-        if place == EXPERIMENTS and anchor:
-            return "project:" + seen_from(page, f"experiments/{anchor[1:]}.md")
         if place in PAGES:
             return "project:" + seen_from(page, f"{PAGES[place]}{Path(place).suffix}") + anchor
         if place in EXERCISES:

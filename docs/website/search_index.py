@@ -73,6 +73,8 @@ OTHER_NAMES = {
     "ratios/clipped": ["clip higher"],
 }
 """Exercise -> other names. A page lists them in a comment, for which a statement has no place."""
+WHOLE = "experiments/"
+"""Beginning of the addresses of pages whose sections have no entries of their own."""
 UNREAD = ("See also", "Go on")
 """Titles of sections that contain only links."""
 
@@ -187,9 +189,10 @@ class Reader(HTMLParser):
         if self._ignored or tag in SILENT or values.get("class") in UNREAD_CLASSES:
             self._ignored += 1
         elif tag == "section":
-            # The outermost section is the page. A section below h3 belongs to the section around it.
+            # The outermost section is the page. A section below h3 belongs to the section around it, and all
+            # sections of a claim's page belong to the page.
             depth = sum(name == "section" for name, _ in self._open)
-            is_entry = 1 <= depth <= 2
+            is_entry = 1 <= depth <= 2 and not self._now.address.startswith(WHOLE)
             self._open.append((tag, self._new(f"#{values['id']}") if is_entry else self._now))
         elif tag == "dl":
             self._open.append((tag, self._now))

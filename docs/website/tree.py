@@ -60,13 +60,26 @@ CHINESE = {
     "derivation/index": "docs/derivation/index.md",
 }
 """Name of each page that has a Chinese translation -> path of its English text."""
+CLAIMS = {
+    page.relative_to(ROOT).as_posix(): f"experiments/{page.parent.name}"
+    for page in sorted((ROOT / "docs/experiments").glob("*/README.md"))
+}
+"""Path of the page of each claim -> its name in the site."""
 EXPERIMENTS = "docs/experiments/README.md"
+"""Path of the table of all claims."""
 RECIPE_PAGES = "docs/recipe"
 NOTEBOOKS = {
     path.relative_to(ROOT).as_posix(): f"notebooks/{path.stem}"
     for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
 }
-PAGES = {**COPIED, **NOTEBOOKS, **_folder("recipe"), "README.md": "index", EXPERIMENTS: "experiments/index"}
+PAGES = {
+    **COPIED,
+    **NOTEBOOKS,
+    **CLAIMS,
+    **_folder("recipe"),
+    "README.md": "index",
+    EXPERIMENTS: "experiments/index",
+}
 """Path of each page that a link may lead to -> its name in the site."""
 
 BELOW = {

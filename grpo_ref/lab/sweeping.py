@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -10,18 +10,17 @@ import click
 from rich.table import Table
 
 from grpo_ref.files import replace_text
+from grpo_ref.lab.claim_page import DIFFERENCES, FEW, FIGURES, figure_of
+from grpo_ref.lab.claim_results import Results, policies_in, results_of, save
+from grpo_ref.lab.claim_text import read_texts
 from grpo_ref.lab.framework.cache import Cache
+from grpo_ref.lab.framework.claim import Claim, claim_name, claims_of
 from grpo_ref.lab.framework.experiment import Experiment
-from grpo_ref.lab.framework.predictions import FOLDER, write_predictions
-from grpo_ref.lab.framework.summary import Summary, effect, save, summary
+from grpo_ref.lab.framework.predictions import FILE, write_predictions
+from grpo_ref.lab.framework.summary import effect
 from grpo_ref.lab.framework.sweep import at_middle, collected, jobs_of, sweep_all, tuning_jobs
 from grpo_ref.lab.framework.verdicts import ClaimResult, verdict_text
-from grpo_ref.lab.report import (
-    html_page,
-    in_readme,
-    markdown_page,
-    verdict_table,
-)
+from grpo_ref.lab.report import html_page, in_readme, index_page, read_report, short_summary
 from grpo_ref.render.output import INTERRUPTED
 from grpo_ref.render.progress import ProgressBar
 from grpo_ref.render.tables import new_console, print_table
@@ -33,8 +32,6 @@ STYLES = {
     "undecided": "magenta",
     "mixed": "yellow",
 }
-FEW = 8
-"""Number of tasks, or of seeds if there is one task, below which no verdict is given."""
 
 
 def print_list(experiments: Iterable[Experiment]) -> None:
@@ -52,17 +49,19 @@ def quicker(experiments: Sequence[Experiment]) -> list[Experiment]:
     return [at_middle(one) for one in experiments]
 
 
-def predict(experiments: Sequence[Experiment], out: Path) -> None:
-    """Write down what the experiments predict, and print which files are new.
+def predict(experiments: Sequence[Experiment], out: Path, tag: str) -> None:
+    """Write down what the experiments predict, and print which predictions are new.
 
     Args:
-      experiments: the claims.
-      out: folder of the page, which contains the folder of the predictions.
+      experiments: the experiments.
+      out: folder with a folder for each claim.
+      tag: Git tag under which the predictions will be committed, or "".
     """
-    folder, today = out / FOLDER, date.today()
+    today = date.today()
     for experiment in experiments:
-        new = write_predictions(experiment, folder, today)
-        click.echo(f"{folder / experiment.name}.json: {'written' if new else 'unchanged'}")
+        is_new = write_predictions(experiment, out, today, tag)
+        path = out / claim_name(experiment) / FILE
+        click.echo(f"{path}, {experiment.policy}: {'written' if is_new else 'unchanged'}")
 
 
 def run(
@@ -113,22 +112,26 @@ def report(
     out: Path,
     readme: Path | None,
     *,
+    texts: Path,
     seeds: int,
     seed: int,
     cache: Path,
 ) -> None:
-    """Write the page with all claims, its figures and the table in a README, from the stored results.
+    """Write the results and figures of each claim into its folder, and then all pages.
+
+    Claims that were reported before into the same folder stay in the table of all claims.
 
     Args:
       experiments: name -> experiment.
-      out: folder for the page.
-      readme: file whose table is updated, or None.
+      out: folder with a folder for each claim.
+      readme: file whose summary is updated, or None.
+      texts: folder with a folder for each claim, in which its hand-written text is.
       seeds: number of independent runs of each arm in the stored results.
       seed: base seed of the stored results.
       cache: folder of the stored results.
 
     Raises:
-      click.ClickException: if nothing is stored, or the README has no marks for the table.
+      click.ClickException: if nothing is stored, a text is invalid, or the README has no marks.
     """
     results = _stored(experiments.values(), Cache(cache), seeds, seed)
     try:
@@ -136,10 +139,18 @@ def report(
             in_readme(
                 readme.read_text(encoding="utf-8"), ""
             )  # raise before anything is written if the marks are missing
-        stored = summary(experiments, results, seeds=seeds, seed=seed, predictions=out / FOLDER)
-        _write(experiments, out, readme, results, stored)
+        claims = claims_of({name: experiments[name] for name in results})
+        read_texts(claims, texts)  # and if a text is invalid
     except ValueError as error:
         raise click.ClickException(str(error)) from error
+    with ProgressBar("figures", "figure", len(results)) as progress:
+        done = 0
+        for name, claim in claims.items():
+            stored = results_of(claim, results, seeds=seeds, seed=seed, predictions=out)
+            for experiment in _write_claim(claim, stored, results, out / name):
+                done += 1
+                progress.show(done, experiment.name)
+    rewrite(experiments, out, readme, texts=texts)
 
 
 def _counted(number: int) -> str:
@@ -164,31 +175,53 @@ def _print(experiment: Experiment, result: ClaimResult) -> None:
         console.print(f"    {shown:10}  {prediction.says}: {numbers}", markup=False, soft_wrap=True)
 
 
-def _write(
-    experiments: Mapping[str, Experiment],
-    out: Path,
-    readme: Path | None,
-    results: Mapping[str, ClaimResult],
-    stored: Summary,
-) -> None:
-    """Write figures, results.json, the page as Markdown and HTML, and the table in a README."""
+def _write_claim(
+    claim: Claim, stored: Results, results: Mapping[str, ClaimResult], folder: Path
+) -> Iterator[Experiment]:
+    """Write the figures and the results of a claim, and yield each experiment after its figures."""
     from grpo_ref.lab.figures import plot_differences, plot_experiment  # matplotlib takes half a second
 
-    out.mkdir(parents=True, exist_ok=True)
-    with ProgressBar("figures", "figure", len(results)) as progress:
-        for done, (name, result) in enumerate(results.items(), start=1):
-            plot_experiment(experiments[name], result, out / f"{name}.png")
-            counted = "tasks" if experiments[name].family else "seeds"
-            plot_differences(stored["experiments"][name]["findings"], counted, out / f"{name}.svg")
-            progress.show(done, name)
-    save(out / "results.json", stored)
-    page = markdown_page(experiments, stored)
-    replace_text(out / "README.md", page)
-    replace_text(out / "report.html", html_page(page, out))
-    if readme is not None:
-        link = Path(os.path.relpath(out, readme.parent)) / "README.md"
-        table = verdict_table(experiments, stored, page=link.as_posix())
-        replace_text(readme, in_readme(readme.read_text(encoding="utf-8"), table))
+    folder.mkdir(parents=True, exist_ok=True)
+    policies = policies_in(stored)
+    for policy in policies:
+        experiment = claim.experiments[policy]
+        panels, differences = (
+            folder / figure_of(policy, policies, files) for files in (FIGURES, DIFFERENCES)
+        )
+        plot_experiment(experiment, results[experiment.name], panels)
+        counted = "tasks" if experiment.family else "seeds"
+        plot_differences(stored[policy]["findings"], counted, differences)
+        yield experiment
+    save(folder, stored)
+
+
+def rewrite(experiments: Mapping[str, Experiment], out: Path, readme: Path | None, *, texts: Path) -> None:
+    """Write all pages again from the results in their folders, after a text has changed.
+
+    Args:
+      experiments: name -> experiment. Those without results in the folder have no page.
+      out: folder with a folder for each claim.
+      readme: file whose summary is updated, or None.
+      texts: folder with a folder for each claim, in which its hand-written text is.
+
+    Raises:
+      click.ClickException: if there are no results, or a text is invalid, or the README has no marks.
+    """
+    try:
+        report = read_report(experiments, out, texts)
+        if not report.claims:
+            raise ValueError(f"{out} has no results; write them with: grpo-ref experiment report")
+        pages = {out / name / "README.md": report.page(name) for name in report.claims}
+        pages[out / "README.md"] = index_page(report)
+        if readme is not None:
+            link = Path(os.path.relpath(out, readme.parent)) / "README.md"
+            summary = short_summary(report, link.as_posix())
+            pages[readme] = in_readme(readme.read_text(encoding="utf-8"), summary)
+        for path, page in pages.items():
+            replace_text(path, page)
+        replace_text(out / "report.html", html_page(report, out))
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _stored(experiments: Iterable[Experiment], cache: Cache, seeds: int, seed: int) -> dict[str, ClaimResult]:

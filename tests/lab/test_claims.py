@@ -11,15 +11,19 @@ from mutant_experiments import MUTANTS, flips
 from mutant_networks import NETWORK_MUTANTS
 
 from grpo_ref.lab import CLAIMS, EXPERIMENTS, claims
+from grpo_ref.lab.claim_results import policies_in
 from grpo_ref.lab.framework.cache import described_arm
+from grpo_ref.lab.framework.claim import claims_of
 from grpo_ref.lab.framework.statistics import Estimate
-from grpo_ref.lab.framework.summary import load
 from grpo_ref.lab.framework.sweep import at_middle, run_experiment
 from grpo_ref.lab.framework.verdicts import combined, outcome, verdict
-from grpo_ref.lab.report import html_page, in_readme, markdown_page, verdict_table
+from grpo_ref.lab.report import in_readme, index_page, read_report, short_summary
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(claims.__file__).parent
+PAGES = ROOT / "docs" / "experiments"
+REPORT = read_report(EXPERIMENTS, PAGES, PAGES)
+RENEW = "run: grpo-ref experiment pages --out docs/experiments --readme docs/researcher.md"
 
 
 def test_every_file_of_a_claim_is_registered():
@@ -76,13 +80,23 @@ def test_results_do_not_depend_on_the_number_of_seeds():
     assert all(np.array_equal(many[name][:2], few[name]) for name in few)
 
 
-def test_stored_results_are_of_these_experiments():
-    found = load(ROOT / "docs" / "experiments" / "results.json")
-    assert list(found["experiments"]) == list(EXPERIMENTS)
-    for name, one in found["experiments"].items():
-        asked = [
-            (p.says, p.measure, p.left, p.right, p.expect, p.margin) for p in EXPERIMENTS[name].predictions
-        ]
+def test_every_experiment_has_results_of_the_same_tasks():
+    stored = {
+        experiment.name
+        for name, claim in REPORT.claims.items()
+        for policy, experiment in claim.experiments.items()
+        if policy in REPORT.results[name]
+    }
+    assert stored == set(EXPERIMENTS)
+    assert len({(results["seeds"], results["seed"]) for results in REPORT.results.values()}) == 1
+
+
+@pytest.mark.parametrize("name", REPORT.claims)
+def test_stored_results_are_of_these_experiments(name):
+    results = REPORT.results[name]
+    for policy in policies_in(results):
+        one, experiment = results[policy], REPORT.claims[name].experiments[policy]
+        asked = [(p.says, p.measure, p.left, p.right, p.expect, p.margin) for p in experiment.predictions]
         kept = [
             (f["says"], f["measure"], f["left"], f["right"], f["expect"], f["margin"])
             for f in one["findings"]
@@ -96,9 +110,7 @@ def test_stored_results_are_of_these_experiments():
         decided = [f["outcome"] for f in _counted(one["findings"])]
         assert one["decided_by"] == decided
         by_text = {f["says"]: f["outcome"] for f in one["findings"]}
-        clauses = [
-            verdict([by_text[says] for says in clause.decided_by]) for clause in EXPERIMENTS[name].clauses
-        ]
+        clauses = [verdict([by_text[says] for says in clause.decided_by]) for clause in experiment.clauses]
         assert [clause["verdict"] for clause in one["clauses"]] == clauses
         assert one["verdict"] == (combined(clauses) if clauses else verdict(decided))
 
@@ -123,16 +135,38 @@ def test_every_main_prediction_of_a_claim_with_clauses_decides_a_clause_unless_a
     assert {name: says for name, says in left_out.items() if says} == {}
 
 
-def test_table_and_page_are_made_from_the_stored_results():
-    folder = ROOT / "docs" / "experiments"
-    found = load(folder / "results.json")
+@pytest.mark.parametrize("name", REPORT.claims)
+def test_a_page_is_made_from_the_stored_results_and_the_text(name):
+    assert (PAGES / name / "README.md").read_text(encoding="utf-8") == REPORT.page(name), RENEW
+
+
+@pytest.mark.parametrize("name", REPORT.claims)
+def test_a_folder_has_the_figures_of_its_page_and_no_others(name):
+    page = (PAGES / name / "README.md").read_text(encoding="utf-8")
+    figures = {path.name for kind in ("png", "svg") for path in (PAGES / name).glob(f"*.{kind}")}
+    assert figures == set(re.findall(r"\]\((\w+\.(?:png|svg))\)", page))
+
+
+def test_table_and_summary_are_made_from_the_stored_results():
+    assert (PAGES / "README.md").read_text(encoding="utf-8") == index_page(REPORT), RENEW
     text = (ROOT / "docs" / "researcher.md").read_text(encoding="utf-8")
-    assert in_readme(text, verdict_table(EXPERIMENTS, found, page="experiments/README.md")) == text
-    page = markdown_page(EXPERIMENTS, found)
-    assert (folder / "README.md").read_text(encoding="utf-8") == page
-    for kind in ("png", "svg"):
-        assert {path.stem for path in folder.glob(f"*.{kind}")} == set(EXPERIMENTS)
-    assert "<table>" in html_page(page, folder)
+    assert in_readme(text, short_summary(REPORT, "experiments/README.md")) == text, RENEW
+    folders = {path.name for path in PAGES.iterdir() if path.is_dir()}
+    assert folders == set(claims_of(EXPERIMENTS))
+
+
+@pytest.mark.parametrize("name", REPORT.claims)
+def test_a_text_was_written_for_the_stored_results(name):
+    assert name in REPORT.texts, f"{name} has no text"
+    assert not REPORT.answer(name).is_stale, f"the text of {name} was written for other results"
+
+
+@pytest.mark.parametrize("name", REPORT.texts)
+def test_an_answer_is_short(name):
+    text = REPORT.texts[name]
+    assert 1 <= len(re.findall(r"[.?](?: |$)", text.answer)) <= 2
+    assert len(text.answer.split()) <= 45
+    assert len(re.findall(r"[.?](?: |$)", text.advice)) <= 1
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -155,8 +189,7 @@ def test_every_claim_has_its_mutant():
 
 def test_other_seeds_give_the_same_verdict():
     verdicts = {run_experiment(EXPERIMENTS["group_mean"], seeds=32, seed=seed).verdict for seed in (0, 1, 2)}
-    stored = load(ROOT / "docs" / "experiments" / "results.json")["experiments"]["group_mean"]
-    assert verdicts == {stored["verdict"]}
+    assert verdicts == {REPORT.results["group_mean"]["table"]["verdict"]}
 
 
 def test_each_experiment_answers_another_question():

@@ -1,4 +1,4 @@
-"""The page of the experiments: its table, and the page that the table is put into."""
+"""The table of all claims, its counts, the summary for another page, and the file with all pages."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,72 +6,90 @@ from pathlib import Path
 import pytest
 from toy_experiment import FAMILY, TOY
 
-from grpo_ref.lab.framework.summary import summary
-from grpo_ref.lab.framework.sweep import jobs_of, run_experiment
-from grpo_ref.lab.report import BEGIN, END, in_readme, markdown_page, networks_table
+from grpo_ref.lab.claim_results import results_of, save
+from grpo_ref.lab.claim_text import parsed
+from grpo_ref.lab.framework.claim import claims_of
+from grpo_ref.lab.framework.sweep import run_experiment
+from grpo_ref.lab.report import (
+    BEGIN,
+    END,
+    Report,
+    claims_table,
+    html_page,
+    in_readme,
+    index_page,
+    read_report,
+    short_summary,
+)
 
-ASKED = replace(FAMILY, name="toy_network", beside="toy")
+ASKED = replace(FAMILY, name="family_network", beside="family", policy="network")
+EXPERIMENTS = {one.name: one for one in (TOY, FAMILY, ASKED)}
+TEXT = parsed(
+    "---\nanswer: No.\ndo: avoid\nadvice: Leave it.\noutcomes: {table: [holds], network: [holds]}\n---\n"
+)
 
 
 @pytest.fixture(scope="module")
-def found():
-    return told(TOY, ASKED)
-
-
-def told(*experiments):
-    named = {one.name: one for one in experiments}
-    results = {name: run_experiment(one, seeds=16) for name, one in named.items()}
-    return named, summary(named, results, seeds=16, seed=0, predictions=Path())
-
-
-def test_table_and_network_stand_side_by_side(found):
-    *_, row = networks_table(*found).splitlines()
-    claim, table, network, same = row.removeprefix("| ").removesuffix(" |").split(" | ")
-    assert claim == r"More is more, whatever \| else."
-    assert table == "[supported](#toy): level 1 [1, 1]"
-    assert network.startswith("[supported](#toy_network): level ")
-    assert network.count("level") == 1  # only what decides
-    assert same == "yes"
-
-
-def test_another_outcome_or_clause_is_another_answer(found):
-    named, results = found
-    before = results["experiments"]["toy_network"]
-    first, *rest = before["findings"]
-    one = before | {"findings": [first | {"outcome": "opposite"}, *rest]}
-    changed = results | {"experiments": results["experiments"] | {"toy_network": one}}
-    assert networks_table(named, changed).endswith("| no |")
-    clauses = {
-        name: one | {"clauses": [{"text": "It is more.", "verdict": verdict}]}
-        for (name, one), verdict in zip(
-            results["experiments"].items(), ("supported", "undecided"), strict=True
-        )
+def report():
+    results = {name: run_experiment(one, seeds=40) for name, one in EXPERIMENTS.items()}
+    claims = claims_of(EXPERIMENTS)
+    stored = {
+        name: results_of(claim, results, seeds=40, seed=0, predictions=Path("nowhere"))
+        for name, claim in claims.items()
     }
-    assert networks_table(named, results | {"experiments": clauses}).endswith("| no |")
+    return Report(claims, stored, {"family": TEXT})
 
 
-def test_the_page_has_both_answers_and_says_of_which_question(found):
-    page = markdown_page(*found)
-    assert "\nThe same question, asked of a network: " in page
-    assert "The same question is asked of a table in [toy](#toy)." in page
+def test_claims_with_advice_come_first_in_the_table(report):
+    *_, family, toy = claims_table(report).splitlines()
+    link = "[Does the family differ?](family/README.md)"
+    assert family == f"| {link} | Avoid it | Leave it. | supported | supported |"
+    assert toy == "| [Is high higher than low?](toy/README.md) | – | – | supported | – |"
 
 
-def test_the_page_tells_the_seeds_that_the_jobs_of_an_arm_have(found):
-    """128 seeds are 32 tasks of 4 for a table. A network learns 2 seeds for each of the 32 tasks, so 64."""
-    of_table, of_network = (
-        sum(job.seeds for job in jobs_of(one, seeds=128)) // len(one.arms)
-        for one in (FAMILY, replace(FAMILY, policy="network"))
-    )
-    assert (of_table, of_network) == (128, 64)
-    named, results = found
-    page = markdown_page(named, results | {"seeds": 128})
-    assert "Every arm ran with 128 seeds, or 64 if it trains networks (base seed 0;" in page
-    assert "Every arm ran with 16 seeds (base seed 0;" in markdown_page(*told(TOY))
+def test_the_page_counts_claims_and_agreements(report):
+    page = index_page(report)
+    assert "2 claims: 1 tested with a table only, 0 with a network only, 1 with both." in page
+    assert "with a table: 2 supported; with a network: 1 supported." in page
+    assert "**Table and network agree on 1 of the 1 claims tested with both:**" in page
+    family = report.results["family"]
+    first, *rest = family["network"]["findings"]
+    other = family | {"network": family["network"] | {"findings": [first | {"outcome": "opposite"}, *rest]}}
+    changed = report._replace(results=report.results | {"family": other})
+    assert "agree on 0 of the 1 claims" in index_page(changed)
+    assert "| – | – | supported | supported |" in claims_table(changed)  # its text is of other results
 
 
-def test_without_its_table_a_network_has_no_row():
-    assert networks_table(*told(ASKED)) == ""
-    assert "asked of a network" not in markdown_page(*told(TOY))
+def test_the_summary_lists_claims_by_what_to_do(report):
+    lines = short_summary(report, "experiments/README.md").splitlines()
+    assert "* **Avoid it** (1): [family](experiments/family/README.md)" in lines
+    assert "* **No advice yet** (1): [toy](experiments/toy/README.md)" in lines
+
+
+def test_a_page_links_to_the_claims_of_its_group(report):
+    assert "Related claims: [Is high higher than low?](../toy/README.md)" in report.page("family")
+
+
+def test_only_claims_with_results_are_read(report, tmp_path):
+    (tmp_path / "toy").mkdir()
+    save(tmp_path / "toy", report.results["toy"])
+    found = read_report(EXPERIMENTS, tmp_path, tmp_path)
+    assert list(found.claims) == ["toy"]
+    assert found.results["toy"] == report.results["toy"]
+
+
+def test_one_file_has_all_pages_and_figures(report, tmp_path):
+    for name, claim in report.claims.items():
+        (tmp_path / name).mkdir()
+        for policy in claim.experiments:
+            end = "" if policy == "table" else "_network"
+            (tmp_path / name / f"figure{end}.png").write_bytes(b"panels")
+            (tmp_path / name / f"differences{end}.svg").write_text("<svg/>")
+    page = html_page(report, tmp_path)
+    assert '<h1 id="toy">Is high higher than low?</h1>' in page
+    assert '<a href="#family">Does the family differ?</a>' in page
+    assert page.count('src="data:image/png;base64,') == page.count('src="data:image/svg+xml;base64,') == 3
+    assert "README.md" not in page
 
 
 def test_the_table_stands_between_the_marks():

@@ -1,31 +1,28 @@
-"""The page of a claim: a question, the verdict, described figures, and the rest folded."""
-
-import re
+"""The page of a claim on the site, and the rows of the table of all claims."""
 
 import pytest
-from website.claims import sections
-from website.experiments import page_of_claim
+from website.claims import TESTED, text_of
+from website.experiments import with_code
 
 from grpo_ref.lab import EXPERIMENTS
+from grpo_ref.lab.framework.claim import claims_of
 
-SECTIONS = sections()
+
+def test_each_page_is_of_a_claim():
+    assert set(TESTED) <= set(claims_of(EXPERIMENTS))
+    assert TESTED
 
 
-@pytest.mark.parametrize("name", SECTIONS)
+@pytest.mark.parametrize("name", TESTED)
 def test_a_page_begins_with_the_question_and_the_answer(name):
-    title, claim, verdict, *_ = page_of_claim(name, SECTIONS[name]).split("\n\n")
-    assert title == f"# {EXPERIMENTS[name].title}"
-    assert claim.startswith("**Claim.** ")
-    assert verdict.startswith("**Verdict: ")
+    title, answer, *_ = text_of(name).split("\n\n")
+    assert title == f"# {TESTED[name].first.title}"
+    assert answer.startswith("**")
 
 
-@pytest.mark.parametrize("name", SECTIONS)
-def test_a_page_has_two_described_figures_and_folds_the_rest(name):
-    page = page_of_claim(name, SECTIONS[name])
-    described = dict(re.findall(r"^!\[(.+)\]\((.+)\)$", page, re.MULTILINE))
-    assert sorted(described.values()) == [f"{name}.png", f"{name}.svg"]
-    assert all(len(description) >= 60 for description in described)
-    unfolded = re.sub(r"^:::\{dropdown\}.*?^:::$", "", page, flags=re.MULTILINE | re.DOTALL)
-    folded = len(page.split()) - len(unfolded.split())
-    assert folded >= 100
-    assert "**Run.**" not in unfolded
+@pytest.mark.parametrize("name", TESTED)
+def test_a_page_links_to_the_code_of_its_experiments(name):
+    text = with_code(name, text_of(name))
+    for experiment in TESTED[name].experiments.values():
+        assert f"[{experiment.name}.py](../../../grpo_ref/lab/claims/{experiment.name}.py)" in text
+    assert text.rstrip().splitlines()[-1].startswith(("Code: ", "Related claims: "))

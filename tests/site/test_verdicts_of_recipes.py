@@ -1,16 +1,18 @@
 """The recipes' pages call a result by the outcome that is stored for it."""
 
-import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from grpo_ref.lab.claim_results import load, policies_in
+
 ROOT = Path(__file__).parents[2]
-RESULTS = json.loads((ROOT / "docs/experiments/results.json").read_text(encoding="utf-8"))["experiments"]
+FOLDER = ROOT / "docs/experiments"
 PAGES = sorted((ROOT / "docs/recipe").glob("*.md"))
 SECTION = re.compile(r"^## When to use it.*?(?=^## )", re.MULTILINE | re.DOTALL)
-CLAIM = re.compile(r"experiments/README\.md#(\w+)")
+CLAIM = re.compile(r"experiments/(\w+)/README\.md")
 NUMBER = r"[+−]?\d+(?:\.\d+)?"
 INTERVAL = re.compile(rf"\[({NUMBER}), ({NUMBER})\]")
 
@@ -25,12 +27,19 @@ def _is(shown, value):
     return any(abs(number - scale * value) <= 0.51 * step for scale in (1.0, 100.0))
 
 
+@cache
+def _findings(claim):
+    """The predictions of a claim, with a table and with a network."""
+    results = load(FOLDER / claim)
+    return [finding for policy in policies_in(results) for finding in results[policy]["findings"]]
+
+
 def _outcomes(low, high, claims):
     """The outcomes of the predictions of these claims with this interval, or the same with other signs."""
     return {
         finding["outcome"]
         for claim in claims
-        for finding in RESULTS[claim]["findings"]
+        for finding in _findings(claim)
         if (_is(low, finding["low"]) and _is(high, finding["high"]))
         or (_is(low, -finding["high"]) and _is(high, -finding["low"]))
     }

@@ -42,7 +42,19 @@ out_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("runs/report"),
     show_default=True,
-    help="Folder for the page (README.md and report.html), predictions, results.json and the figures.",
+    help="Folder for the table of all claims (README.md and report.html) and a folder for each claim.",
+)
+
+readme_option = click.option(
+    "--readme",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File whose summary of the verdicts is updated.",
+)
+texts_option = click.option(
+    "--texts",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    show_default="the folder of --out",
+    help="Folder with the hand-written text of each claim, CLAIM/text.md.",
 )
 
 
@@ -85,15 +97,16 @@ def list_command(plain: bool) -> None:
 @command.command("predict", epilog="Example:  grpo-ref experiment predict clip_higher --out report")
 @names_argument
 @out_option
-def predict(names: tuple[str, ...], out: Path) -> None:
+@click.option("--tag", default="", help="Git tag under which you will commit the predictions.")
+def predict(names: tuple[str, ...], out: Path, tag: str) -> None:
     """Write down the predictions of the experiments NAME..., or of all, before you run them.
 
-    Each file has the claim, the predictions, a date and a hash of these. The report states when each result
-    was predicted. A file whose predictions have not changed keeps its date.
+    The folder of each claim gets a file with the claim, the predictions, a date and a hash of these. The
+    report states when each result was predicted. Predictions that have not changed keep their date.
     """
     from grpo_ref.lab.sweeping import predict
 
-    predict(_selected(names), out)
+    predict(_selected(names), out, tag)
 
 
 @command.command("run", epilog="Example:  grpo-ref experiment run group_mean kl_estimators --seeds 64")
@@ -151,19 +164,48 @@ def run(
 
 @command.command("report", epilog="Example:  grpo-ref experiment report --out report")
 @out_option
-@click.option(
-    "--readme",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File whose table of verdicts is updated.",
-)
+@readme_option
+@texts_option
 @seeds_option
 @seed_option
 @quick_option
 @cache_option
-def report(out: Path, readme: Path | None, seeds: int | None, seed: int, quick: bool, cache: Path) -> None:
-    """Write one page with all claims, verdicts, effect sizes and figures, from the stored results."""
+def report(
+    out: Path,
+    readme: Path | None,
+    texts: Path | None,
+    seeds: int | None,
+    seed: int,
+    quick: bool,
+    cache: Path,
+) -> None:
+    """Write one page for each claim, with figures and results, and a table of all claims.
+
+    A page begins with the answer in its hand-written text. If there is no text, or if the text was written
+    for other outcomes, the answer follows from the verdicts.
+    """
     from grpo_ref.lab.sweeping import report
 
     experiments = {experiment.name: experiment for experiment in _selected((), quick)}
-    report(experiments, out, readme, seeds=_seeds(seeds, quick), seed=seed, cache=cache)
+    report(
+        experiments,
+        out,
+        readme,
+        texts=texts or out,
+        seeds=_seeds(seeds, quick),
+        seed=seed,
+        cache=cache,
+    )
+    click.echo(f"wrote {out / 'README.md'} and {out / 'report.html'}")
+
+
+@command.command("pages", epilog="Example:  grpo-ref experiment pages --out docs/experiments")
+@out_option
+@readme_option
+@texts_option
+def pages(out: Path, readme: Path | None, texts: Path | None) -> None:
+    """Write the pages again from the results in the folders of the claims, after you have changed a text."""
+    from grpo_ref.lab.sweeping import rewrite
+
+    rewrite(EXPERIMENTS, out, readme, texts=texts or out)
     click.echo(f"wrote {out / 'README.md'} and {out / 'report.html'}")

@@ -1,7 +1,6 @@
-"""Summarize each experiment as plain numbers in JSON, from which all tables are made."""
+"""Summarize each experiment as plain numbers and texts, from which all tables are made."""
 
 import hashlib
-import json
 import math
 import platform
 from collections.abc import Mapping
@@ -9,13 +8,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from grpo_ref.files import replace_text
 from grpo_ref.lab.framework.cache import described_arm
 from grpo_ref.lab.framework.experiment import Experiment
 from grpo_ref.lab.framework.predictions import recorded
 from grpo_ref.lab.framework.verdicts import ClaimResult, verdict_text
 
-FORMAT = "grpo_ref experiments 4"
 ROUNDING = 1e-12
 """Numbers of smaller magnitude are printed as 0."""
 Summary = dict[str, Any]
@@ -35,10 +32,9 @@ def summary(
       experiments: name -> experiment.
       results: name of the experiment -> result.
       seeds, seed: number of runs of each arm; base seed of their random numbers.
-      predictions: folder of the predictions.
+      predictions: folder with a folder for each claim, in which its predictions are.
     """
     return {
-        "format": FORMAT,
         "seeds": seeds,
         "seed": seed,
         "code": _arms_hash(experiments),
@@ -111,45 +107,6 @@ def _one(experiment: Experiment, result: ClaimResult, predictions: Path) -> dict
         "tuning": tuning,
         "exhibit": exhibit,
     }
-
-
-def save(path: Path, found: Summary) -> None:
-    """Write a summary as JSON."""
-    replace_text(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-
-
-def load(path: Path) -> Summary:
-    """Read a summary.
-
-    Raises:
-      ValueError: if the file is not a summary.
-    """
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a summary of experiments: its format is not {FORMAT!r}")
-    return found
-
-
-def chosen(tuning: Mapping[str, Any]) -> str:
-    """Return the chosen value of each arm, with the values that score alike, or marked if it lies at an end.
-
-    >>> scores = {"0.1": 0.2, "0.3": 0.5}
-    >>> one = {"setting": "learning_rate", "scores": scores, "best": "0.3", "alike": ["0.3"]}
-    >>> chosen({"grpo": one})
-    'learning_rate: grpo 0.3 (at the end of the range tried)'
-    >>> chosen({"grpo": {**one, "alike": ["0.1", "0.3"]}})
-    'learning_rate: grpo 0.3 (flat from 0.1 to 0.3)'
-    """
-    by_setting: dict[str, list[str]] = {}
-    for label, tuned in tuning.items():
-        values, alike, best = list(tuned["scores"]), tuned["alike"], tuned["best"]
-        note = ""
-        if len(alike) > 1:
-            note = f" (flat from {alike[0]} to {alike[-1]})"
-        elif best in (values[0], values[-1]):
-            note = " (at the end of the range tried)"
-        by_setting.setdefault(tuned["setting"], []).append(f"{label} {best}{note}")
-    return "; ".join(f"{setting}: {', '.join(arms)}" for setting, arms in by_setting.items())
 
 
 def effect(mean: float, low: float, high: float) -> str:

@@ -8,8 +8,8 @@ from toy_experiment import TOY
 
 from grpo_ref.cli import main
 from grpo_ref.lab import EXPERIMENTS
+from grpo_ref.lab.claim_results import load
 from grpo_ref.lab.framework.cache import Cache
-from grpo_ref.lab.framework.summary import load
 from grpo_ref.lab.framework.sweep import jobs_of, sweep
 from grpo_ref.lab.report import BEGIN, END
 
@@ -37,25 +37,48 @@ def test_report_of_stored_results(tmp_path, monkeypatch):
     empty = run("report", "--seeds", 8)
     assert empty.exit_code == 1
     assert "grpo-ref experiment run" in empty.output
-    assert run("predict", "--out", "out").output == "out/predictions/toy.json: written\n"
-    assert run("predict", "--out", "out").output == "out/predictions/toy.json: unchanged\n"
+    predictions = ("predict", "--out", "out", "--tag", "mine")
+    assert run(*predictions).output == "out/toy/predictions.json, table: written\n"
+    assert run(*predictions).output == "out/toy/predictions.json, table: unchanged\n"
     list(sweep(jobs_of(TOY, seeds=8), cache, workers=1))
     Path("page.md").write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
     done = run("report", "--seeds", 8, "--out", "out", "--readme", "page.md")
     assert done.exit_code == 0, done.output
-    found = load(Path("out/results.json"))
-    assert found["experiments"]["toy"]["verdict"] == "supported"
-    page = Path("out/README.md").read_text(encoding="utf-8")
-    assert "| High is higher than low | holds (exact) | level: high - low | 1 [1, 1] | 0 | " in page
-    assert "1 claim: 1 *supported*" in page
+    assert load(Path("out/toy"))["table"]["verdict"] == "supported"
+    page = Path("out/toy/README.md").read_text(encoding="utf-8")
+    assert "| High is higher than low | level: high − low | +1 | 0 | holds (exact) |" in page
     assert "| of nothing |" in page
-    assert "Predictions [written down](predictions/toy.json) on " in page
-    assert r"More is more, whatever \| else." in Path("page.md").read_text(encoding="utf-8")
+    assert "[written down](predictions.json) on " in page
+    assert "Git tag `mine`" in page
+    assert "[Is high higher than low?](toy/README.md)" in Path("out/README.md").read_text(encoding="utf-8")
+    assert "[toy](out/toy/README.md)" in Path("page.md").read_text(encoding="utf-8")
     text = Path("out/report.html").read_text(encoding="utf-8")
     assert "data:image/png;base64," in text
-    assert '<h2 id="toy">' in text
+    assert '<h1 id="toy">' in text
     assert "data:image/svg+xml;base64," in text
-    assert 'src="toy.' not in text
+    assert 'src="figure' not in text
+
+
+TEXT = "---\nanswer: Yes, by {row 1}.\ndo: use\nadvice: Do.\noutcomes: {table: [holds, holds]}\n---\n"
+
+
+@pytest.mark.usefixtures("one_experiment")
+def test_pages_follow_a_changed_text_without_the_stored_runs(tmp_path):
+    none = run("pages", "--out", tmp_path)
+    assert none.exit_code == 1
+    assert "has no results; write them with: grpo-ref experiment report" in none.output
+    list(sweep(jobs_of(TOY, seeds=8), Cache(tmp_path / "cache"), workers=1))
+    run("report", "--seeds", 8, "--cache", tmp_path / "cache", "--out", tmp_path)
+    page = tmp_path / "toy" / "README.md"
+    assert "**With a table, the claim holds.**" in page.read_text(encoding="utf-8")
+    (tmp_path / "toy" / "text.md").write_text(TEXT)
+    assert run("pages", "--out", tmp_path).exit_code == 0
+    assert "**Yes, by +1.**" in page.read_text(encoding="utf-8")
+    assert "| Use it | Do. |" in (tmp_path / "README.md").read_text(encoding="utf-8")
+    (tmp_path / "toy" / "text.md").write_text(TEXT.replace("row 1", "row 9"))
+    wrong = run("pages", "--out", tmp_path)
+    assert wrong.exit_code == 1
+    assert "{row 9}: the table has 2 rows" in wrong.output
 
 
 @pytest.mark.usefixtures("one_experiment")

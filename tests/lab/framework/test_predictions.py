@@ -45,7 +45,11 @@ def test_the_description_of_a_run_may_change():
 def test_another_citation_keeps_the_hash_and_the_date_of_the_file(tmp_path):
     cited = replace(TOY, source="A paper; the source of before.")
     write_predictions(TOY, tmp_path, FIRST)
-    assert recorded(cited, tmp_path) == {"sha256": fingerprint(TOY), "written": "2026-01-02"}
+    assert recorded(cited, tmp_path) == {
+        "sha256": fingerprint(TOY),
+        "written": "2026-01-02",
+        "tag": "",
+    }
     assert not write_predictions(cited, tmp_path, LATER)
 
 
@@ -54,6 +58,26 @@ def test_another_citation_keeps_the_hash_and_the_date_of_the_file(tmp_path):
 )
 def test_a_file_that_was_edited_does_not_count(tmp_path, change):
     write_predictions(TOY, tmp_path, FIRST)
-    path = tmp_path / "toy.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    path = tmp_path / "toy" / "predictions.json"
+    path.write_text(json.dumps({"table": json.loads(path.read_text())["table"] | change}))
     assert recorded(TOY, tmp_path)["written"] == ""
+
+
+def test_table_and_network_share_the_file_of_their_claim(tmp_path):
+    network = replace(TOY, name="toy_network", beside="toy", policy="network", claim="More is more again.")
+    write_predictions(network, tmp_path, FIRST)
+    write_predictions(TOY, tmp_path, LATER)
+    found = json.loads((tmp_path / "toy" / "predictions.json").read_text())
+    assert {policy: one["written"] for policy, one in found.items()} == {
+        "table": "2026-03-04",
+        "network": "2026-01-02",
+    }
+    assert list(found) == ["table", "network"]
+
+
+def test_a_tag_is_written_beside_an_old_date_and_kept(tmp_path):
+    write_predictions(TOY, tmp_path, FIRST)
+    assert not write_predictions(TOY, tmp_path, LATER, tag="predictions-2")
+    assert not write_predictions(TOY, tmp_path, LATER)
+    kept = {"sha256": fingerprint(TOY), "written": "2026-01-02", "tag": "predictions-2"}
+    assert recorded(TOY, tmp_path) == kept
