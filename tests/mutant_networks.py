@@ -114,6 +114,7 @@ NETWORK_MUTANTS = {
     "reward_hacking_network": Mutant(16, settings(flawless=True)),
     "collapse_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "entropy_law_network": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_zero)))),
+    "entropy_tokens_network": Mutant(32, recipes(lambda r: replace(r, corrections=()))),
     "covariance_clip_network": Mutant(64, recipes(all_held_back)),
     "forgetting": Mutant(32, recipes(_penalty_for_the_reward)),
     "low_rank": Mutant(32, recipes(lambda r: replace(r, advantage=slot(without_signal)))),

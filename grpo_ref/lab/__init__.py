@@ -56,6 +56,7 @@ CLAIMS = (
     "reference_weight",
     "reference_weight_network",
     "entropy_tokens",
+    "entropy_tokens_network",
     # mismatch
     "sampler_mismatch",
     "sampler_mismatch_network",

@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from grpo_ref.lab.claims import entropy_law_network
+from grpo_ref.lab.claims import entropy_law_network, entropy_tokens_network
 from grpo_ref.lab.framework.network import sums
-from grpo_ref.learning.rollout import draw
+from grpo_ref.lab.framework.tasks.forks import VARIANTS, forks
+from grpo_ref.learning.rollout import draw, sample
 
 SEED, MANY = 3, 6000
 
@@ -21,3 +22,15 @@ def test_the_watched_share_and_entropy_are_those_of_samples():
     np.testing.assert_allclose(measures["correct"](state), batch.rewards.mean(), atol=0.015)
     # The mean of -log π over the sampled tokens estimates the same entropy.
     np.testing.assert_allclose(measures["entropy"](state), -said.log_probs[batch.mask].mean(), atol=0.15)
+
+
+def test_a_network_on_forks_reads_a_different_number_for_each_question_and_begins_as_the_table():
+    lengths = entropy_tokens_network.LENGTHS
+    task, policy = entropy_tokens_network.drawn(SEED)
+    assert len(np.unique(task.prompt_tokens, axis=0)) == len(task.prompts) // VARIANTS
+    assert lengths[0] <= task.max_length <= lengths[1]
+    actor = policy.at(policy.start(task, 1), 1.0)
+    network = draw(task, actor, [np.random.default_rng(1)], prompts=MANY, group_size=1).rewards.mean()
+    table = forks(SEED, stubborn=0, lengths=lengths)
+    begun = sample(table, table.ref_logits[None], prompts=MANY, group_size=1, seed=1).rewards.mean()
+    np.testing.assert_allclose(network, begun, atol=0.08)

@@ -36,7 +36,7 @@ RATE = 0.003
 """The learning rate where the entropy is compared at one rate, since it depends on that."""
 
 
-def learned(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int, **config: Any) -> Measures:
+def train_on_sums(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int, **config: Any) -> Measures:
     """Train a network on sums; "correct" and "entropy" are those of each batch as it is sampled."""
     settings = {**SIZES, **config, "learning_rate": learning_rate, "seeds": seeds, "seed": seed}
     return summarized(network_curves(sums(seed), recipe, ("correct", "entropy"), **settings))
@@ -44,7 +44,7 @@ def learned(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int, **co
 
 @cache
 def drawn_bandit(seed: int) -> Started:
-    """A bandit with many good arms and much luck, and a network that reads the number of the state."""
+    """A bandit with many good arms and noisy rewards, and a network that reads the number of the state."""
     generator = np.random.default_rng([seed, 8])
     arms = int(generator.integers(8, 25))
     task = noisy_bandit(
@@ -58,11 +58,11 @@ def drawn_bandit(seed: int) -> Started:
     return imitator(task, task.starts[:, None], seed=seed)
 
 
-def lucky(*, recipe: Recipe, learning_rate: float = RATE, seeds: int, seed: int) -> Measures:
-    """Train a network on a bandit of `drawn_bandit`; "correct" is the share that is paid."""
+def train_on_bandit(*, recipe: Recipe, learning_rate: float = RATE, seeds: int, seed: int) -> Measures:
+    """Train a network on a bandit of `drawn_bandit`; "correct" is the share with reward 1."""
     settings = {**SIZES, "learning_rate": learning_rate, "seeds": seeds, "seed": seed}
-    found = network_curves(drawn_bandit(seed), recipe, ("reward", "entropy"), **settings)
-    return summarized({"correct": found["reward"], "entropy": found["entropy"]})
+    curves = network_curves(drawn_bandit(seed), recipe, ("reward", "entropy"), **settings)
+    return summarized({"correct": curves["reward"], "entropy": curves["entropy"]})
 
 
 CONTROL = "any tokens"
@@ -93,15 +93,18 @@ EXPERIMENT = Experiment(
     f" Adam in {SIZES['minibatches']} steps each, without a KL penalty. Clip-Cov and KL-Cov hold back"
     f" {SHARE:.0%} of a step's tokens. In a control as many tokens get no gradient whatever their covariance;"
     f" and GRPO gets an entropy bonus of {BONUS}. All are trained at the best learning rate of each, and once"
-    f" more at {RATE}. And all this on bandits (many), where 2 to half of the 8 to 24 arms are good, and luck"
-    " decides a part of the payoffs: a good arm pays 1 for 60 to 90 % of the prompts, a bad one for the"
+    f" more at {RATE}. And all this on bandits (many), where 2 to half of the 8 to 24 arms are good, and rewards"
+    " are noisy: a good arm pays 1 for 60 to 90 % of the prompts, a bad one for the"
     f" others; there the learning rate is {RATE} for all.",
     measured="The share of right completions by the labels, and the entropy in nats per token, as sampled at"
     " temperature 1, over the last fifth of the training.",
-    arms={label: tuned(learned, FEW_RATES, recipe=recipe) for label, recipe in RECIPES.items()}
-    | {"entropy bonus": tuned(learned, FEW_RATES, recipe=PLAIN, entropy_coef=BONUS)}
-    | {f"{label}, equal rate": arm(learned, recipe=one, learning_rate=RATE) for label, one in MANY.items()}
-    | {f"many, {label}": arm(lucky, recipe=recipe) for label, recipe in MANY.items()},
+    arms={label: tuned(train_on_sums, FEW_RATES, recipe=recipe) for label, recipe in RECIPES.items()}
+    | {"entropy bonus": tuned(train_on_sums, FEW_RATES, recipe=PLAIN, entropy_coef=BONUS)}
+    | {
+        f"{label}, equal rate": arm(train_on_sums, recipe=one, learning_rate=RATE)
+        for label, one in MANY.items()
+    }
+    | {f"many, {label}": arm(train_on_bandit, recipe=recipe) for label, recipe in MANY.items()},
     predictions=(
         _higher("Clip-Cov ends higher than GRPO", "Clip-Cov", "GRPO", main=True),
         _higher("KL-Cov ends higher than GRPO", "KL-Cov", "GRPO", main=True),

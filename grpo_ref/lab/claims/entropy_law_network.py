@@ -97,8 +97,8 @@ def foretold(
     start = sums(seed, known=known, spread=spread)
     sizes: dict[str, Any] = {"updates": UPDATES, "prompts": PROMPTS, "group_size": GROUP}
     settings = {**sizes, **config, "seeds": seeds, "seed": seed}
-    found = network_curves(start, recipe, (), watched(*start, seeds=seeds, seed=seed), **settings)
-    return summarized(found) | predicted_by_laws(found["correct"], found["entropy"])
+    curves = network_curves(start, recipe, (), watched(*start, seeds=seeds, seed=seed), **settings)
+    return summarized(curves) | predicted_by_laws(curves["correct"], curves["entropy"])
 
 
 def _at_best(**settings: Any) -> Arm:

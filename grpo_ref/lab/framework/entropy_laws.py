@@ -56,12 +56,12 @@ def predicted_by_laws(reward: Floats, entropy: Floats) -> Measures:
 
 
 def _error(off: Floats, fitted: float) -> Floats:
-    rest = off[:, _first(off, fitted) :]
+    rest = off[:, _number_fitted(off, fitted) :]
     error: Floats = np.sqrt((rest**2).mean(-1))
     return error
 
 
-def _first(curve: Floats, fitted: float) -> int:
+def _number_fitted(curve: Floats, fitted: float) -> int:
     """Return the number of updates that are fitted, at least the 2 that a line needs."""
     return max(math.ceil(fitted * int(curve.shape[-1])), 2)
 
@@ -79,7 +79,7 @@ def fitted_line(x: Floats, y: Floats, fitted: float) -> Callable[[Floats], Float
     >>> line(np.array([[10.0]])).tolist()
     [[21.0]]
     """
-    first = _first(x, fitted)
+    first = _number_fitted(x, fitted)
     x_mean, y_mean = (part[:, :first].mean(-1, keepdims=True) for part in (x, y))
     # Both are centered: where x does not change, its rounding error must not become a slope.
     x_part, y_part = (x - x_mean)[:, :first], (y - y_mean)[:, :first]

@@ -11,18 +11,20 @@ VARIANTS = 10
 """Number of variants of each prompt."""
 
 
-def forks(seed: int, *, stubborn: int) -> Task:
+def forks(seed: int, *, stubborn: int, lengths: tuple[int, int] = (8, 16)) -> Task:
     """Sample a task with long completions, in which every token must be right and most are nearly certain.
 
     Args:
       seed: seed of the task.
       stubborn: number of places of each prompt where the reference is nearly certain of a wrong token.
+      lengths: shortest and longest completion that is sampled, in tokens.
 
     Returns:
       A task with the criterion "right".
     """
     generator = np.random.default_rng([seed, 5])
-    prompts, length, letters = (int(generator.integers(*ends)) for ends in ((4, 13), (8, 17), (3, 9)))
+    ends = ((4, 13), (lengths[0], lengths[1] + 1), (3, 9))
+    prompts, length, letters = (int(generator.integers(*each)) for each in ends)
     open_places = max(1, round(generator.uniform(0.1, 0.5) * length))
     known, luck = np.exp(generator.uniform(np.log(0.02), np.log(0.5))), generator.uniform(0.0, 0.3)
     rank = np.argsort(generator.random((prompts, length)), axis=-1)
