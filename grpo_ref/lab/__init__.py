@@ -60,6 +60,7 @@ CLAIMS = (
     # mismatch
     "sampler_mismatch",
     "sampler_mismatch_network",
+    "bf16_or_fp16",
     "mismatch_length",
     "staleness",
     # rewards

@@ -1,9 +1,12 @@
 """What claims about networks compute exactly, against what the same networks do when they are sampled."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from grpo_ref.lab.claims import (
+    bf16_or_fp16,
     clip_needed,
     collapse_network,
     curriculum_network,
@@ -154,3 +157,17 @@ def test_noise_changes_the_rewards_and_not_the_start():
     settings = {"accepts_wrong": 1.0, "rejects_right": 1.0, "repeats": False, "learning_rate": 0.003}
     inverted = noisy_verifier.judged_with_noise(recipe=PLAIN, **settings, seeds=2, seed=SEED)
     assert (inverted["final correct"] < inverted["correct"][:, 0]).all()
+
+
+def test_the_mismatch_of_a_sampler_is_its_divergence_and_none_in_full_precision():
+    # Two tokens, of which only the first counts: KL((1/2, 1/2), (1/4, 3/4)) = log(2) / 2 + log(2/3) / 2
+    sampler, learner = (
+        SimpleNamespace(policy=SimpleNamespace(probs=np.array(rows), log_probs=np.log(rows)))
+        for rows in ([[0.5, 0.5], [0.9, 0.1]], [[0.25, 0.75], [0.1, 0.9]])
+    )
+    mask = np.array([[[[1.0, 0.0]]]])
+    expected = 0.5 * np.log(2.0) + 0.5 * np.log(2.0 / 3.0)
+    np.testing.assert_allclose(bf16_or_fp16.divergence(sampler, learner, mask), [expected])
+    found = bf16_or_fp16.train_with_sampler(precision="float32", learning_rate=0.003, seeds=1, seed=SEED)
+    assert found["log10 KL"].max() < -12.0
+    assert found["correct"][0, -1] > found["correct"][0, 0]

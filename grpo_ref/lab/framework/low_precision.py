@@ -1,6 +1,6 @@
 """A sampler that computes in low precision: with the learner's own weights, but a different policy."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +10,10 @@ from grpo_ref.learning.policies.layers import gelu, linear, one_hot
 from grpo_ref.learning.policies.mlp import MLP, Kept
 from grpo_ref.learning.policies.neural import NeuralActor
 from grpo_ref.learning.policies.parameters import Parts
+from grpo_ref.learning.policies.transformer import Cache, KeptBlock, Transformer
+from grpo_ref.learning.policies.transformer import Kept as KeptByTransformer
 
-BITS = {"float32": 24, "bfloat16": 8, "float8": 4}
+BITS = {"float32": 24, "float16": 11, "bfloat16": 8, "float8": 4}
 """Number format -> binary digits of its significand (float8: e4m3). The range is not simulated."""
 
 
@@ -42,6 +44,24 @@ class RoundedMLP(MLP):
         return logits, Kept(shape, hot, embedded, active, derivative)
 
 
+@dataclass(frozen=True)
+class RoundedTransformer(Transformer):
+    """A transformer whose weights, layer outputs and logits are rounded to `bits` binary digits."""
+
+    bits: int = 8
+
+    def _read(self, weights: Parts, tokens: Integers, cache: Cache) -> tuple[Array, KeptByTransformer, Cache]:
+        coarse = {name: rounded(part, self.bits) for name, part in weights.items()}
+        logits, kept, cache = super()._read(coarse, tokens, cache)
+        return rounded(logits, self.bits), kept, cache
+
+    def _block(
+        self, x: Array, weights: Parts, past: list[Array], start: int, shape: tuple[int, ...]
+    ) -> tuple[Array, KeptBlock, list[Array]]:
+        x, kept, keys_values = super()._block(x, weights, past, start, shape)
+        return rounded(x, self.bits), kept, keys_values
+
+
 class Pair(NamedTuple):
     """A learner, and a sampler with the learner's weights."""
 
@@ -51,6 +71,7 @@ class Pair(NamedTuple):
 
 def pair(actor: NeuralActor, bits: int) -> Pair:
     """Return the learner and a sampler that computes with the given number of binary digits."""
-    assert isinstance(actor.network, MLP)
-    sizes = {name: getattr(actor.network, name) for name in ("vocabulary", "context", "width", "hidden")}
-    return Pair(actor, actor._replace(network=RoundedMLP(**sizes, bits=bits)))
+    network = actor.network
+    assert isinstance(network, MLP | Transformer)
+    coarse = RoundedMLP if isinstance(network, MLP) else RoundedTransformer
+    return Pair(actor, actor._replace(network=coarse(**asdict(network), bits=bits)))
