@@ -99,7 +99,6 @@ NETWORK_MUTANTS = {
     "clip_needed": Mutant(24, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "clip_higher_network": Mutant(16, recipes(upper_bound_is_a_ratio)),
     "covariance_clip_network": Mutant(64, recipes(all_held_back)),
-    "covariance_clip_network": Mutant(64, recipes(all_held_back)),
     "sequence_ratio_network": Mutant(16, recipes(unlearned_by_tokens)),
     "soft_clipping_network": Mutant(16, recipes(without_range)),
     "rare_gradient_network": Mutant(64, recipes(without_clip)),
