@@ -69,7 +69,7 @@ EXPERIMENT = Experiment(
     | {
         _same_rate(label, rate): arm(learned, recipe=recipe, learning_rate=rate)
         for label, recipe in BOUNDS.items()
-        for rate in EQUAL
+        for rate in (EQUAL[:1] if label == NONE else EQUAL)
     },
     predictions=(
         Prediction(

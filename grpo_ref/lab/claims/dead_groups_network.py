@@ -54,7 +54,8 @@ def learned(
 
 
 def _arm(*, by: str = BY_UPDATE, recipe: Recipe = PLAIN, prompts: int = PROMPTS, resamples: int = 0) -> Arm:
-    return tuned(learned, RATES._replace(by=by), recipe=recipe, prompts=prompts, resamples=resamples)
+    tuning = RATES._replace(values=(0.003, 0.01, 0.03), by=by)
+    return tuned(learned, tuning, recipe=recipe, prompts=prompts, resamples=resamples)
 
 
 ALL, REDRAWN, LARGER = "all groups", "dynamic sampling", "all groups, four times the prompts"
