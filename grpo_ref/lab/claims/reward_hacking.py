@@ -32,7 +32,7 @@ WEIGHTS = Tuning("kl_coef", TRIED, by="final true")
 RATE = 0.1
 """Learning rate at which the weight is chosen, and which arms have in common."""
 FOR_TRUTH = RATES._replace(by="final true")
-BOTH = Tuning("rate_and_weight", tuple(product((0.03, 0.1, 0.3), TRIED)), by="final true")
+BOTH = Tuning("rate_and_weight", tuple(product((0.01, 0.03, 0.1), TRIED)), by="final true")
 FELL = 0.5
 """A run that loses more than this from its best true reward, in standard deviations, has fallen."""
 

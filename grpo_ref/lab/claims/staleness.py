@@ -24,7 +24,7 @@ MATTERS = 0.02
 """The largest difference in the share of right completions that does not matter."""
 FEW = 2
 """a and b up to this are 9 questions, so that in 8 updates each of them has been learned from many times."""
-RATES = (0.3, 1.0, 3.0, 10.0)
+RATES = (0.3, 1.0, 3.0)
 ENDINGS = {"mean correct": "", "final correct": ", for the end"}
 """Measure by which the learning rate is chosen -> ending of the arm's label."""
 CLIPPED = replace(GRPO, kl_coef=0.0, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2))
