@@ -20,12 +20,14 @@ from grpo_ref.lab.framework.skills import (
     PROMPTS,
     SKILLS,
     UPDATES,
+    one_skill_imitated,
     one_skill_trained,
 )
 from grpo_ref.recipes import GRPO, Recipe
 
 RATE, SMALL_RATE = 0.003, 0.001
 """The learning rate at which weights are compared, and a third of it."""
+RATES = Tuning("learning_rate", (0.001, 0.003, 0.01), by="final rewarded")
 WEAK, USUAL, STRONG = 0.001, 0.04, 0.2
 """Weights of the penalty: verl's default, DeepSeekMath's, and five times as much."""
 LOST, COST = 0.05, 0.03
@@ -37,11 +39,10 @@ def _recipe(kl_coef: float) -> Recipe:
 
 
 def _tuned(kl_coef: float) -> Arm:
-    rates = Tuning("learning_rate", (0.001, 0.003, 0.01), by="final rewarded")
-    return tuned(one_skill_trained, rates, recipe=_recipe(kl_coef))
+    return tuned(one_skill_trained, RATES, recipe=_recipe(kl_coef))
 
 
-NONE, GRPO_KL, STRONG_KL = "no KL", f"KL {USUAL}", f"KL {STRONG}"
+NONE, GRPO_KL, STRONG_KL, IMITATION = "no KL", f"KL {USUAL}", f"KL {STRONG}", "supervised"
 SMALL_STEPS = f"no KL, rate {SMALL_RATE}"
 
 
@@ -71,18 +72,26 @@ EXPERIMENT = Experiment(
     claim="Training with verifiable rewards on one skill destroys others that are not rewarded, since without"
     " a KL penalty nothing protects them; the penalty keeps them, and costs nothing on the rewarded skill.",
     source="Li et al. 2025, The choice of divergence (arXiv:2509.07430), and Liu et al. 2025, ProRL"
-    " (arXiv:2505.24864), for the penalty; Yu et al. 2025, DAPO, sec. 2.3 (arXiv:2503.14476), which drops it",
+    " (arXiv:2505.24864), for the penalty; Yu et al. 2025, DAPO, sec. 2.3 (arXiv:2503.14476), which drops it;"
+    " Shenfeld et al. 2025, RL's razor (arXiv:2509.04259), for supervised fine-tuning",
     family=SKILLS,
     run=f"GRPO learns the rewarded kind for {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam,"
     f" without a KL penalty and with k3 at weights of {WEAK} (verl's default), {USUAL} (DeepSeekMath's) and"
     f" {STRONG}. Arms are compared at their best learning rate for the rewarded skill, and at the same rate,"
-    f" {RATE}. One more arm has no penalty, but a rate of {SMALL_RATE}.",
+    f" {RATE}. One more arm has no penalty, but a rate of {SMALL_RATE}. In the last arm the"
+    " network is fine-tuned on as many right answers as the others have completions.",
     measured=MEASURED,
-    arms={NONE: _tuned(0.0), GRPO_KL: _tuned(USUAL), STRONG_KL: _tuned(STRONG)}
+    arms={
+        NONE: _tuned(0.0),
+        GRPO_KL: _tuned(USUAL),
+        STRONG_KL: _tuned(STRONG),
+        IMITATION: tuned(one_skill_imitated, RATES),
+    }
     | {
         _same_rate(label): arm(one_skill_trained, recipe=_recipe(weight), learning_rate=RATE)
         for label, weight in ((NONE, 0.0), (f"KL {WEAK}", WEAK), (GRPO_KL, USUAL), (STRONG_KL, STRONG))
     }
+    | {_same_rate(IMITATION): arm(one_skill_imitated, learning_rate=RATE)}
     | {SMALL_STEPS: arm(one_skill_trained, recipe=_recipe(0.0), learning_rate=SMALL_RATE)},
     predictions=(
         Prediction(
@@ -115,6 +124,22 @@ EXPERIMENT = Experiment(
             SMALL_STEPS,
             "more",
             _same_rate(GRPO_KL),
+            LOST,
+        ),
+        Prediction(
+            "At an equal gain rewards destroy less than supervised fine-tuning",
+            BY_GAIN,
+            NONE,
+            "more",
+            IMITATION,
+            LOST,
+        ),
+        Prediction(
+            "At an equal gain and the same rate, too, rewards destroy less than supervised fine-tuning",
+            BY_GAIN,
+            _same_rate(NONE),
+            "more",
+            _same_rate(IMITATION),
             LOST,
         ),
     ),

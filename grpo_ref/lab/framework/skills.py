@@ -13,7 +13,9 @@ from grpo_ref.lab.framework.network import TRANSFORMER, imitator
 from grpo_ref.lab.framework.tasks.two_skills import FAMILY, right_answers, two_skills
 from grpo_ref.lab.framework.training import along, summarized
 from grpo_ref.learning.config import config_for
+from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.policies.neural import NeuralPolicy
+from grpo_ref.learning.policies.table import pull_back
 from grpo_ref.learning.task import Task
 from grpo_ref.recipes import Recipe
 from grpo_ref.training import iter_train
@@ -35,7 +37,7 @@ MEASURED = (
     " the other kind at the start minus that at the end. An equal gain means: when the rewarded kind first"
     " has a third of the right answers that it lacked (or at the end, if it never does)."
 )
-"""Description of the measures of `one_skill_trained`."""
+"""Description of the measures of `measures_of`."""
 
 
 class Skilled(NamedTuple):
@@ -87,11 +89,45 @@ def one_skill_trained(
     config = config_for(task, TRANSFORMER, **sizes, learning_rate=learning_rate, seeds=seeds, seed=seed)
     states = (update.state for update in iter_train(task, recipe, config, metrics=(), policy=policy))
     shares = [right(known, one.params) for one in states if one.update % EVERY == 0]
-    measures = summarized(dict(zip(("rewarded", "other"), np.stack(shares, axis=-1), strict=True)))
-    at_start = right(known, policy.start(task, seeds))
+    return measures_of(np.stack([right(known, policy.start(task, seeds)), *shares], axis=-1), 1)
+
+
+def one_skill_imitated(*, learning_rate: float, seeds: int, seed: int) -> Measures:
+    """Fine-tune one of the skills on right answers, with as many examples as GRPO has completions.
+
+    Args:
+      learning_rate: step size.
+      seeds, seed: number of runs; base seed of their random numbers and of the task.
+    """
+    task, rewarded, policy = known = skilled(seed)
+    answers, mask = right_answers(task)
+    generators = [np.random.default_rng([seed, run]) for run in range(seeds)]
+    params, optimizer = policy.start(task, seeds), Adam(learning_rate)
+    state, shares = optimizer.init(params), [right(known, params)]
+    for _ in range(UPDATES):
+        prompts = np.stack([one.choice(np.flatnonzero(rewarded), PROMPTS * GROUP) for one in generators])
+        tokens, written = answers[prompts][:, :, None], mask[prompts][:, :, None]
+        actor = policy.at(params, 1.0)
+        visited = actor.visit(task, prompts, tokens, tokens)
+        weights = written / written.sum((1, 2, 3), keepdims=True)
+        gradient = pull_back(-weights, visited.states, tokens, visited.policy.probs)
+        params, state = optimizer.step(params, actor.pull_back(visited, gradient), state)
+        shares.append(right(known, params))
+    return measures_of(np.stack(shares, axis=-1), EVERY)
+
+
+def measures_of(shares: Floats, every: int) -> Measures:
+    """Return the measures of a run from its right answers.
+
+    Args:
+      shares: (2, S, U + 1) right answers of the rewarded and of the other skill, from the start on.
+      every: the curves keep one of this many values.
+    """
+    rewarded, other = shares[..., every::every]
+    measures = summarized({"rewarded": rewarded, "other": other})
     return measures | {
-        "lost": at_start[1] - measures["final other"],
-        "other at equal gain": at_equal_gain(np.stack([at_start, *shares], axis=-1)),
+        "lost": shares[1, :, 0] - measures["final other"],
+        "other at equal gain": at_equal_gain(shares),
     }
 
 

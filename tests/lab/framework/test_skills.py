@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref.lab.framework.skills import at_equal_gain, one_skill_trained, right, skilled
+from grpo_ref.lab.framework.skills import (
+    at_equal_gain,
+    measures_of,
+    one_skill_imitated,
+    one_skill_trained,
+    right,
+    skilled,
+)
 from grpo_ref.learning.rollout import draw
 from grpo_ref.recipes import GRPO
 
@@ -34,3 +41,17 @@ def test_the_rewarded_skill_is_learned_with_all_weights_and_with_a_low_rank():
     for rank in (0, 8):
         found = one_skill_trained(recipe=GRPO, learning_rate=0.003, rank=rank, seeds=1, seed=3)
         assert found["rewarded"][0, -1] > found["rewarded"][0, 0] + 0.1
+
+
+def test_right_answers_are_imitated():
+    found = one_skill_imitated(learning_rate=0.003, seeds=1, seed=3)
+    assert found["rewarded"].shape == (1, 12)
+    assert found["rewarded"][0, -1] > 0.9
+
+
+def test_what_is_lost_is_the_start_minus_the_last_fifth():
+    # Of 10 updates every second is kept: 5 values, so the last fifth is the last value.
+    shares = np.stack([np.linspace(0.0, 1.0, 11), np.linspace(0.8, 0.3, 11)])[:, None]
+    measures = measures_of(shares, 2)
+    assert measures["rewarded"].shape == (1, 5)
+    np.testing.assert_allclose(measures["lost"], 0.5)
