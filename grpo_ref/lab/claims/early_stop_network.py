@@ -13,7 +13,15 @@ from grpo_ref.lab.framework.experiment import (
     tuned,
 )
 from grpo_ref.lab.framework.network import RATES
-from grpo_ref.lab.framework.stability import EXTREME, FALL, FAMILY, GROUP, MEASURED, PROMPTS, learned
+from grpo_ref.lab.framework.stability import (
+    EXTREME,
+    FALL,
+    FAMILY,
+    GROUP,
+    MEASURED,
+    PROMPTS,
+    measure_stability,
+)
 from grpo_ref.recipes import GRPO, Recipe, slot
 from grpo_ref.surrogates import clipped
 
@@ -36,11 +44,11 @@ RECIPES = {CLIP: CLIPPED, CLIP_STOP: _stopped(CLIPPED), FREE: UNCLIPPED, FREE_ST
 
 def _best(recipe: Recipe) -> Arm:
     sizes = {"age": OLD, "updates": UPDATES, "epochs": EPOCHS, "minibatches": PARTS}
-    return tuned(learned, TRIED, recipe=recipe, **sizes)
+    return tuned(measure_stability, TRIED, recipe=recipe, **sizes)
 
 
 def _tame(recipe: Recipe) -> Arm:
-    return arm(learned, recipe=recipe, learning_rate=TAME, updates=UPDATES, minibatches=PARTS)
+    return arm(measure_stability, recipe=recipe, learning_rate=TAME, updates=UPDATES, minibatches=PARTS)
 
 
 def _fast(label: str) -> str:

@@ -16,7 +16,7 @@ from grpo_ref.lab.framework.experiment import (
     tuned,
 )
 from grpo_ref.lab.framework.network import RATES
-from grpo_ref.lab.framework.stability import FALL, FAMILY, GROUP, MEASURED, PROMPTS, learned
+from grpo_ref.lab.framework.stability import FALL, FAMILY, GROUP, MEASURED, PROMPTS, measure_stability
 from grpo_ref.recipes import GRPO, SAPO, VESPO, Recipe, slot
 
 STALE = {"age": 8, "updates": 32, "minibatches": 2}
@@ -44,13 +44,13 @@ def scaled(label: str, factor: float) -> Recipe:
 
 def sensitive(*, recipe: Recipe, halved: Recipe, doubled: Recipe, **config: Any) -> Measures:
     """Train with a recipe and with two others; "spread" is the range of their mean right answers."""
-    found = [learned(recipe=one, **config) for one in (recipe, halved, doubled)]
-    means = np.stack([one["mean correct"] for one in found])
-    return found[0] | {"spread": np.ptp(means, axis=0)}
+    results = [measure_stability(recipe=one, **config) for one in (recipe, halved, doubled)]
+    means = np.stack([one["mean correct"] for one in results])
+    return results[0] | {"spread": np.ptp(means, axis=0)}
 
 
-def _at(rate: float, label: str, sizes: dict[str, int]) -> Arm:
-    return arm(learned, recipe=scaled(label, 1.0), learning_rate=rate, **sizes)
+def _trained_at(rate: float, label: str, sizes: dict[str, int]) -> Arm:
+    return arm(measure_stability, recipe=scaled(label, 1.0), learning_rate=rate, **sizes)
 
 
 def _spread(label: str) -> Arm:
@@ -107,10 +107,10 @@ EXPERIMENT = Experiment(
     f" {OFTEN['updates']} fresh batches are learned with {OFTEN['epochs'] * OFTEN['minibatches']} steps on"
     " each.",
     measured=f"{MEASURED} The spread is the difference between the best and the worst of the three settings.",
-    arms={label: tuned(learned, TRIED, recipe=scaled(label, 1.0), **STALE) for label in SETTINGS}
+    arms={label: tuned(measure_stability, TRIED, recipe=scaled(label, 1.0), **STALE) for label in SETTINGS}
     | {_same_rate(label): _spread(label) for label in SETTINGS}
-    | {_fast(label): _at(TOO_FAST, label, STALE) for label in SETTINGS}
-    | {_often(label): _at(BEST, label, OFTEN) for label in SETTINGS},
+    | {_fast(label): _trained_at(TOO_FAST, label, STALE) for label in SETTINGS}
+    | {_often(label): _trained_at(BEST, label, OFTEN) for label in SETTINGS},
     predictions=(
         _falls_less(
             "Where the rate is too fast, SAPO falls less", _fast("SAPO"), _fast("hard clip"), main=True

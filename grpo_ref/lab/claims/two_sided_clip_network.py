@@ -12,11 +12,11 @@ from grpo_ref.lab.framework.experiment import (
     tuned,
 )
 from grpo_ref.lab.framework.network import RATES
-from grpo_ref.lab.framework.stability import FALL, FAMILY, GROUP, MEASURED, PROMPTS, learned
+from grpo_ref.lab.framework.stability import FALL, FAMILY, GROUP, MEASURED, PROMPTS, measure_stability
 from grpo_ref.recipes import GRPO, Recipe, slot
 from grpo_ref.surrogates import clipped, dual_clipped, two_sided_clipped
 
-OLD, UPDATES, PARTS = 8, 60, 2
+OLD, UPDATES, PARTS = 8, 50, 2
 """Age of the sampler in updates, number of batches, and parts of a batch, with one step each."""
 CUT = 0.1
 """Limit of the gradient norm, as in INTELLECT-2."""
@@ -33,11 +33,11 @@ SIZES = {"updates": UPDATES, "minibatches": PARTS}
 
 
 def _best(recipe: Recipe, **config: float) -> Arm:
-    return tuned(learned, TRIED, recipe=recipe, age=OLD, **SIZES, **config)
+    return tuned(measure_stability, TRIED, recipe=recipe, age=OLD, **SIZES, **config)
 
 
 def _too_fast(recipe: Recipe, **config: float) -> Arm:
-    return arm(learned, recipe=recipe, age=OLD, learning_rate=TOO_FAST, **SIZES, **config)
+    return arm(measure_stability, recipe=recipe, age=OLD, learning_rate=TOO_FAST, **SIZES, **config)
 
 
 def _fast(label: str) -> str:
@@ -50,8 +50,8 @@ EXPERIMENT = Experiment(
     beside="two_sided_clip",
     policy="network",
     group="clipping",
-    claim="The ratio of a bad token is not bounded by PPO's clip. If such a token has become many times"
-    " likelier since it was sampled, its gradient is huge and training blows up. A second bound (two-sided or"
+    claim="The ratio of a bad token is not bounded by PPO's clip. If the probability of such a token has"
+    " become many times as large since it was sampled, its gradient is huge and training blows up. A second bound (two-sided or"
     " dual clip) prevents it, where a pretrained network answers all questions with the same weights.",
     source="Prime Intellect 2025, INTELLECT-2 (arXiv:2505.07291), delta = 4 in TRL's paper index; Ye et al."
     " 2020, dual-clip PPO (arXiv:1912.09729), clip_ratio_c = 3 in verl",

@@ -32,14 +32,14 @@ FAMILY = (
     f" about {100 * KNOWN:g} % are right, so that every run has something to lose."
     " All questions share its weights."
 )
-"""Description of the tasks and of the network of `learned`."""
+"""Description of the tasks and of the network of `measure_stability`."""
 MEASURED = (
     f"The largest fall of the right answers below their best so far, in means of {WINDOW} updates; the share"
     f" of runs whose largest fall is more than {FALL:g}, which a few extreme runs cannot dominate; and the"
     " right answers, as a mean over training, by which the learning rate is chosen. Right answers are the"
     " exact probability of the true sum at temperature 1, as a mean over all questions."
 )
-"""Description of the measures of `learned`."""
+"""Description of the measures of `measure_stability`."""
 
 
 def right_answers(start: Started) -> Callable[[Floats], Floats]:
@@ -62,7 +62,7 @@ def right_answers(start: Started) -> Callable[[Floats], Floats]:
     return right
 
 
-def learned(
+def measure_stability(
     *, recipe: Recipe, learning_rate: float, age: int = 0, seeds: int, seed: int, **config: Any
 ) -> Measures:
     """Train a network on a sampled task of sums, with batches that are old, used often, or both.

@@ -7,7 +7,7 @@ import pytest
 
 from grpo_ref.lab.framework.late_data import late_updates
 from grpo_ref.lab.framework.network import sums
-from grpo_ref.lab.framework.stability import FALL, learned, right_answers
+from grpo_ref.lab.framework.stability import FALL, measure_stability, right_answers
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.rollout import draw
 from grpo_ref.recipes import GRPO
@@ -64,7 +64,7 @@ def test_an_old_sampler_is_the_reference_at_first_and_lags_behind_later(start):
 
 def test_a_rate_that_is_too_fast_makes_runs_fall():
     sizes = {"updates": 24, "epochs": 4, "minibatches": 2, "seeds": 2, "seed": 2, "age": 2}
-    slow, fast = (learned(recipe=PLAIN, learning_rate=rate, **sizes) for rate in (0.0003, 0.01))
+    slow, fast = (measure_stability(recipe=PLAIN, learning_rate=rate, **sizes) for rate in (0.0003, 0.01))
     np.testing.assert_array_equal(slow["falls"], 0.0)
     np.testing.assert_array_equal(fast["falls"], fast["largest fall"] > FALL)
     assert fast["falls"].any()
