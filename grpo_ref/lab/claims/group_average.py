@@ -36,11 +36,11 @@ MARGIN = 0.02
 
 @cache
 def drawn(seed: int, alike: bool = False) -> Thinkers:
-    """Sample a task in which half of the prompts need many thoughts, and pretrain its network.
+    """Sample a task in which about half of the prompts need many thoughts, and pretrain its network.
 
     Args:
       seed: seed of the task, the examples and the weights.
-      alike: if true, all prompts need about half as many thoughts.
+      alike: if true, all prompts need 30 % of the budget.
     """
     generator = np.random.default_rng([seed, 31])
     kinds, budget = int(generator.integers(4, 7)), int(generator.integers(8, 13))
@@ -115,8 +115,8 @@ EXPERIMENT = Experiment(
     " (2026), `prompt_mean`, which learned faster; Khatri et al. 2025, ScaleRL (arXiv:2510.13786, abstract),"
     " for the equal end",
     family="Prompts are pairs of 4 to 6 signs. The second sign says whether an answer needs no thoughts or 30"
-    " to 60 % of a budget of 8 to 12 tokens, half of the prompts each. Both signs say which of 3 to 5 answers"
-    " is right. More thoughts do no harm, but a completion that the budget truncates has no answer. A small"
+    " to 60 % of a budget of 8 to 12 tokens, about half of the prompts each. Both signs say which of 3 to 5"
+    " answers is right. More thoughts do no harm, but a completion that the budget truncates has no answer. A small"
     " transformer first imitates 4096 completions. In these 20 to 70 % of the answers are right, if they come"
     " late enough, and the number of thoughts is geometric, with a mean of 1 for short prompts and of 2 more"
     " than needed for long prompts.",
