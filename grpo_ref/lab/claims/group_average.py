@@ -116,10 +116,10 @@ EXPERIMENT = Experiment(
     " for the equal end",
     family="Prompts are pairs of 4 to 6 signs. The second sign says whether an answer needs no thoughts or 30"
     " to 60 % of a budget of 8 to 12 tokens, about half of the prompts each. Both signs say which of 3 to 5"
-    " answers is right. More thoughts do no harm, but a completion that the budget truncates has no answer. A small"
-    " transformer first imitates 4096 completions. In these 20 to 70 % of the answers are right, if they come"
-    " late enough, and the number of thoughts is geometric, with a mean of 1 for short prompts and of 2 more"
-    " than needed for long prompts.",
+    " answers is right. More thoughts do no harm, but a completion that the budget truncates has no answer."
+    " A small transformer first imitates 4096 completions. In these 20 to 70 % of the answers are right, if"
+    " they come late enough, and the number of thoughts is geometric, with a mean of 1 for short prompts and"
+    " of 2 more than needed for long prompts.",
     run=f"A network is trained: {UPDATES} batches of {PROMPTS} groups of {GROUP} with Adam, GRPO's advantages"
     " and no KL penalty. The token losses are averaged over each group and then over the groups, or over all"
     " tokens of the batch, or over each completion and then over the completions (GRPO). In the control all"

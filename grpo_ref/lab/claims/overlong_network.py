@@ -26,34 +26,34 @@ from grpo_ref.recipes import DAPO, GRPO, Recipe, slot
 from grpo_ref.rewards import soft_overlong
 
 SIZES = {"updates": 40, "prompts": 8, "group_size": 8}
-TIGHT_RATE = 0.01
+AMPLE_RATE = 0.01
 MARGIN = 0.02
 
 
 @cache
-def drawn(seed: int, cut: float = 0.0) -> Started:
+def drawn(seed: int, most: float = 0.9) -> Started:
     """Sample a task whose budget truncates some completions at first, and pretrain its network.
 
     Args:
       seed: seed of the task, the examples and the weights.
-      cut: fraction of the completions that the budget truncates at first; sampled if 0.
+      most: largest number of thoughts that a prompt needs, as a share of the budget.
     """
     generator = np.random.default_rng([seed, 37])
     kinds, budget = int(generator.integers(4, 7)), int(generator.integers(8, 13))
-    known, sampled_cut = generator.uniform(0.2, 0.7), generator.uniform(0.1, 0.6)
+    known, cut = generator.uniform(0.2, 0.7), generator.uniform(0.1, 0.6)
     first, second = pairs(kinds).T
     right = generator.integers(1, kinds, size=kinds)[first]
-    needed = np.floor(generator.uniform(0.0, 0.9, size=kinds) * (budget - 1)).astype(np.int64)[second]
-    onward = np.full(kinds**2, (cut or sampled_cut) ** (1.0 / budget))
+    needed = np.floor(generator.uniform(0.0, most, size=kinds) * (budget - 1)).astype(np.int64)[second]
+    onward = np.full(kinds**2, cut ** (1.0 / budget))
     probs = np.full(kinds**2, 1.0 / kinds**2)
     task = required_thoughts(right, needed, onward, probs, known=known, budget=budget)
     return imitator(task, pairs(kinds), seed=seed, steps=150)
 
 
-def studied(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int, cut: float = 0.0) -> Measures:
+def studied(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int, most: float = 0.9) -> Measures:
     """Train a network on a sampled task."""
     config: dict[str, Any] = {**SIZES, "learning_rate": learning_rate, "seeds": seeds, "seed": seed}
-    curves = network_curves(drawn(seed, cut), recipe, ("right", "truncated"), **config)
+    curves = network_curves(drawn(seed, most), recipe, ("right", "truncated"), **config)
     return summarized(curves) | {"largest fall": largest_fall(curves["right"])}
 
 
@@ -69,8 +69,8 @@ def _tuned(recipe: Recipe) -> Arm:
     return tuned(studied, RATES._replace(values=(0.003, 0.01, 0.03), by="mean right"), recipe=recipe)
 
 
-def _tight(recipe: Recipe) -> Arm:
-    return arm(studied, recipe=recipe, learning_rate=TIGHT_RATE, cut=0.8)
+def _ample(recipe: Recipe) -> Arm:
+    return arm(studied, recipe=recipe, learning_rate=AMPLE_RATE, most=0.5)
 
 
 def _right(says: str, left: str, expect: Expectation, right: str, *, main: bool = False) -> Prediction:
@@ -97,8 +97,8 @@ EXPERIMENT = Experiment(
     " Completions that are cut count as wrong, or are excluded (overlong filtering), or count as wrong while"
     " DAPO's penalty takes up to 0.5 in the last fifth of the budget: half of the difference, as in the"
     " paper, whose rewards are +1 and -1. The doubled penalty takes up to 1, which is the paper's number"
-    " without its rewards. In tight tasks the budget cuts 80 % at first, and the learning rate is"
-    f" {TIGHT_RATE}.",
+    " without its rewards. In ample tasks an answer needs at most half of the budget, and the"
+    f" learning rate is {AMPLE_RATE}.",
     measured="The share of right answers, as sampled at temperature 1: a mean over the updates, by which the"
     " learning rate is chosen, and its largest fall below its best so far (means of 5 updates). The share of"
     " completions that are cut.",
@@ -107,8 +107,8 @@ EXPERIMENT = Experiment(
         FILTERED: _tuned(FILTER),
         RAMP: _tuned(SOFT),
         TWICE: _tuned(DOUBLE),
-        f"{PUNISHED}, tight": _tight(BASE),
-        f"{FILTERED}, tight": _tight(FILTER),
+        f"{PUNISHED}, ample": _ample(BASE),
+        f"{RAMP}, ample": _ample(SOFT),
     },
     predictions=(
         _right("Leaving cut completions out gives more right answers", FILTERED, "more", PUNISHED, main=True),
@@ -131,10 +131,10 @@ EXPERIMENT = Experiment(
             MARGIN,
         ),
         _right(
-            "Where four fifths are cut at first, leaving them out gives more right answers",
-            f"{FILTERED}, tight",
+            "Where no answer needs the last fifth of the budget, a soft penalty gives more right answers",
+            f"{RAMP}, ample",
             "more",
-            f"{PUNISHED}, tight",
+            f"{PUNISHED}, ample",
         ),
     ),
     panels=(
