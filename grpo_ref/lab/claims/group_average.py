@@ -28,7 +28,7 @@ from grpo_ref.learning.config import config_for
 from grpo_ref.recipes import GRPO, Recipe, slot
 from grpo_ref.training import iter_train
 
-UPDATES, EVERY, PROMPTS, GROUP = 40, 4, 8, 8
+UPDATES, EVERY, PROMPTS, GROUP = 24, 4, 16, 8
 """Batches; number of updates between two looks at the policy; prompts of a batch; completions of a prompt."""
 MARGIN = 0.02
 """Difference in the share of right answers that matters."""
