@@ -115,6 +115,7 @@ NETWORK_MUTANTS = {
     "length_penalty_network": Mutant(64, recipes(prolonged)),
     "distillation_network": Mutant(32, recipes(taught_the_opposite)),
     "reward_hacking_network": Mutant(16, settings(flawless=True)),
+    "temperature_network": Mutant(32, settings(temperature=1.0)),
     "collapse_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "entropy_law_network": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_zero)))),
     "forgetting": Mutant(32, recipes(_penalty_for_the_reward)),

@@ -84,6 +84,7 @@ CLAIMS = (
     "collapse_network",
     "collapse_alarm",
     "temperature",
+    "temperature_network",
     "pass_at_k",
     "positive_negative",
     "entropy_law",

@@ -4,7 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from grpo_ref.lab.claims import entropy_law_network, entropy_tokens_network
+from grpo_ref.lab.claims import entropy_law_network, entropy_tokens_network, temperature_network
+from grpo_ref.lab.claims.temperature import ANY, expected_reward
+from grpo_ref.lab.claims.temperature import VARIANTS as COPIES
 from grpo_ref.lab.framework.network import sums
 from grpo_ref.lab.framework.tasks.forks import VARIANTS, forks
 from grpo_ref.learning.rollout import draw, sample
@@ -34,3 +36,13 @@ def test_a_network_on_forks_reads_a_different_number_for_each_question_and_begin
     table = forks(SEED, stubborn=0, lengths=lengths)
     begun = sample(table, table.ref_logits[None], prompts=MANY, group_size=1, seed=1).rewards.mean()
     np.testing.assert_allclose(network, begun, atol=0.08)
+
+
+def test_the_exact_share_of_right_answers_is_that_of_samples():
+    (task, policy), answers, _ = temperature_network.drawn(SEED, ANY)
+    exact = expected_reward(temperature_network.log_probs((task, policy), policy.weights[None]), answers)
+    actor = policy.at(policy.start(task, 1), 1.0)
+    batch = draw(task, actor, [np.random.default_rng(1)], prompts=MANY, group_size=1)
+    given = batch.tokens[0, :, 0]
+    right = (given[:, None] == answers[batch.prompts[0] // COPIES]).all(-1).any(-1)
+    np.testing.assert_allclose(exact, right.mean(), atol=0.02)

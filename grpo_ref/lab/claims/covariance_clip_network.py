@@ -93,9 +93,9 @@ EXPERIMENT = Experiment(
     f" Adam in {SIZES['minibatches']} steps each, without a KL penalty. Clip-Cov and KL-Cov hold back"
     f" {SHARE:.0%} of a step's tokens. In a control as many tokens get no gradient whatever their covariance;"
     f" and GRPO gets an entropy bonus of {BONUS}. All are trained at the best learning rate of each, and once"
-    f" more at {RATE}. And all this on bandits (many), where 2 to half of the 8 to 24 arms are good, and rewards"
-    " are noisy: a good arm pays 1 for 60 to 90 % of the prompts, a bad one for the"
-    f" others; there the learning rate is {RATE} for all.",
+    f" more at {RATE}. And all this on bandits (many), where 2 to half of the 8 to 24 arms are good, and"
+    " rewards are noisy: a good arm pays 1 for 60 to 90 % of the prompts, a bad one for the others;"
+    f" there the learning rate is {RATE} for all.",
     measured="The share of right completions by the labels, and the entropy in nats per token, as sampled at"
     " temperature 1, over the last fifth of the training.",
     arms={label: tuned(train_on_sums, FEW_RATES, recipe=recipe) for label, recipe in RECIPES.items()}

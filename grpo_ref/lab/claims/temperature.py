@@ -50,7 +50,7 @@ def learned(
     seeds: int,
     seed: int,
 ) -> Measures:
-    """Train on a drawn task at one temperature, and see what the policy has learned at temperature 1.
+    """Train on a sampled task at one temperature, and see what the policy has learned at temperature 1.
 
     Args:
       recipe: the algorithm.
@@ -63,12 +63,7 @@ def learned(
       The measures of `summarized` for the "reward" and the "dead_groups" of the batches, and for the exact
       "reward at 1" and "greedy reward" of the policy.
     """
-    generator = np.random.default_rng([seed, 2])
-    right, group_size = int(generator.integers(1, 7)), int(generator.choice([4, 8, 16]))
-    spread, hint, luck = generator.uniform(*spreads), generator.uniform(0.0, 2.0), generator.uniform(0.0, 0.3)
-    answers = right_answers(right=right, seed=seed)
-    task = _hinted(synonyms(right=right, spread=spread, seed=seed), answers, hint)
-    task = _lucky(task, answers, luck, generator)
+    task, answers, group_size = sampled_task(seed, spreads)
     own = {"group_size": group_size, "temperature": temperature, "learning_rate": learning_rate}
     config = config_for(task, **{**TRAINING, **own}, seeds=seeds, seed=seed)
 
@@ -77,6 +72,21 @@ def learned(
 
     exact = {"reward at 1": partial(judged_at, 1.0), "greedy reward": partial(judged_at, GREEDY)}
     return summarized(curves(task, recipe, config, ("reward", "dead_groups"), **exact))
+
+
+def sampled_task(seed: int, spreads: tuple[float, float]) -> tuple[Task, Integers, int]:
+    """Return a task of the family, its right answers (prompts, right, 2) and its completions per prompt.
+
+    Args:
+      seed: seed of the task.
+      spreads: between which the standard deviation of the reference's logits is sampled.
+    """
+    generator = np.random.default_rng([seed, 2])
+    right, group_size = int(generator.integers(1, 7)), int(generator.choice([4, 8, 16]))
+    spread, hint, luck = generator.uniform(*spreads), generator.uniform(0.0, 2.0), generator.uniform(0.0, 0.3)
+    answers = right_answers(right=right, seed=seed)
+    task = _hinted(synonyms(right=right, spread=spread, seed=seed), answers, hint)
+    return _lucky(task, answers, luck, generator), answers, group_size
 
 
 def _rows(answers: Integers) -> tuple[Integers, Integers]:
