@@ -51,8 +51,9 @@ EXPERIMENT = Experiment(
     policy="network",
     group="clipping",
     claim="The ratio of a bad token is not bounded by PPO's clip. If the probability of such a token has"
-    " become many times as large since it was sampled, its gradient is huge and training blows up. A second bound (two-sided or"
-    " dual clip) prevents it, where a pretrained network answers all questions with the same weights.",
+    " become many times as large since it was sampled, its gradient is huge and training blows up. A second"
+    " bound (two-sided or dual clip) prevents it, where a pretrained network answers all questions with"
+    " the same weights.",
     source="Prime Intellect 2025, INTELLECT-2 (arXiv:2505.07291), delta = 4 in TRL's paper index; Ye et al."
     " 2020, dual-clip PPO (arXiv:1912.09729), clip_ratio_c = 3 in verl",
     family=FAMILY,
