@@ -18,7 +18,7 @@ from grpo_ref.lab.framework.experiment import (
     tuned,
 )
 from grpo_ref.lab.framework.network import RATES, SUMS
-from grpo_ref.lab.framework.stability import FALL, learned
+from grpo_ref.lab.framework.stability import FALL, measure_stability
 from grpo_ref.lab.framework.tasks.digit_sums import PLAIN
 from grpo_ref.recipes import Recipe, slot
 from grpo_ref.surrogates import importance_weighted, reinforce
@@ -73,7 +73,7 @@ def _label(name: str, use: str) -> str:
 def _tuned(name: str, use: str) -> Arm:
     rates = RATES._replace(values=SMALLEST if use == SIXTEEN else SMALLER)
     sizes = {"prompts": PROMPTS, "group_size": GROUP} | USES[use]
-    return tuned(learned, rates, recipe=RECIPES[name], **sizes)
+    return tuned(measure_stability, rates, recipe=RECIPES[name], **sizes)
 
 
 def _fast(name: str) -> str:
@@ -82,7 +82,7 @@ def _fast(name: str) -> str:
 
 def _too_fast(name: str) -> Arm:
     sizes = {"prompts": PROMPTS, "group_size": GROUP} | USES[FOUR]
-    return arm(learned, recipe=RECIPES[name], learning_rate=FAST, **sizes)
+    return arm(measure_stability, recipe=RECIPES[name], learning_rate=FAST, **sizes)
 
 
 def _ends(
