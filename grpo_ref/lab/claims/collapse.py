@@ -92,8 +92,9 @@ EXPERIMENT = Experiment(
     group="divergence",
     claim="Without diversity pressure RL collapses to a narrow set of answers of high reward; the KL penalty"
     " is the primary remedy but not sufficient alone, and an entropy bonus is another.",
-    source="Cui et al. 2025, The entropy mechanism (arXiv:2505.22617), for the collapse; a book chapter on"
-    " GRPO (2026, not public), sec. 7.5.1, for the remedies",
+    source="Cui et al. 2025, The entropy mechanism (arXiv:2505.22617), for the collapse; Liu et al. 2025,"
+    " ProRL (arXiv:2505.24864), for the KL penalty as a remedy; a book chapter on GRPO (2026, not public),"
+    " sec. 7.5.1, for the order of the remedies",
     family=FAMILY,
     run=f"GRPO learns for {UPDATES} updates of 12 prompts with Adam: without pressure; with a KL penalty"
     " (k3); with an entropy bonus; with both. For each, the learning rate and the weights are chosen"

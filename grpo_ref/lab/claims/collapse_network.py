@@ -121,8 +121,9 @@ EXPERIMENT = Experiment(
     group="divergence",
     claim="Without diversity pressure RL collapses to a narrow set of answers of high reward, where a"
     " pretrained network answers all prompts with the same weights; the KL penalty is the primary remedy.",
-    source="Cui et al. 2025, The entropy mechanism (arXiv:2505.22617), for the collapse; a book chapter on"
-    " GRPO (2026, not public), sec. 7.5.1, for the remedy",
+    source="Cui et al. 2025, The entropy mechanism (arXiv:2505.22617), for the collapse; Liu et al. 2025,"
+    " ProRL (arXiv:2505.24864), for the KL penalty as a remedy; a book chapter on GRPO (2026, not public),"
+    " sec. 7.5.1, for the remedy",
     family=f"{PROMPTS} prompts have answers of two tokens out of {VOCABULARY}, 2 to 6 of the 64 right and"
     " equally good. How many, how sharp the table's reference is (a standard deviation of its logits of 0.5"
     " to 2.5) and the size of the groups (4, 8 or 16) are drawn. A small transformer reads the number of"
