@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from grpo_ref.lab.claim_results import Results, agree, outcomes_in, policies_in
 from grpo_ref.lab.claim_text import ACTIONS, CHANGED, DETAIL, LIMITS, MEANING, ClaimText, Findings, filled
 from grpo_ref.lab.framework.claim import Claim, Policy
-from grpo_ref.lab.framework.experiment import Experiment, Points
+from grpo_ref.lab.framework.experiment import Experiment
 from grpo_ref.lab.framework.predictions import FILE as PREDICTIONS
 from grpo_ref.lab.framework.summary import verdict_of
 from grpo_ref.lab.framework.sweep import OF_A_NETWORK, PER_TASK
@@ -16,10 +16,12 @@ from grpo_ref.lab.numbers import at_equal_text, decimals_of, interval_text
 FEW = 8
 """Number of tasks, or of seeds if there is one task, below which no verdict is given."""
 HEADINGS: Mapping[Policy, str] = {"table": "With a table", "network": "With a network"}
-FIGURES: Mapping[Policy, str] = {"table": "figure.png", "network": "figure_network.png"}
-"""Policy -> file of the panels. If a network alone was asked, its file is that of a table."""
+PANELS: Mapping[Policy, str] = {"table": "figure", "network": "figure_network"}
+"""Policy -> beginning of the names of its panels' files. The first policy of a claim has that of a table."""
 DIFFERENCES: Mapping[Policy, str] = {"table": "differences.svg", "network": "differences_network.svg"}
 """Policy -> file of the differences with their intervals, by the same rule."""
+ON_TOP = 2
+"""Number of panels at the top of a page. The others are below the table of predictions."""
 LEGEND = (
     "A prediction *holds* if its whole interval lies beyond the margin on the predicted side, or inside the"
     " margin where equality is predicted; it is *opposite* if the interval lies beyond the margin on the"
@@ -27,6 +29,7 @@ LEGEND = (
     " margin, and *undecided* if the interval crosses a margin: then the table gives the smallest difference"
     " that the experiment could have detected."
 )
+NO_BREAK = "\N{NO-BREAK SPACE}"
 OUTCOMES = ("holds", "negligible", "opposite", "undecided")
 STALE = (
     "> **The text of this page was written for other results, and is not shown here.** The numbers below are"
@@ -133,7 +136,7 @@ def claim_page(
         f"**{answer.text}**",
         STALE if answer.is_stale else "",
         f"**The claim.** {experiment.claim} ({experiment.source})",
-        f"![{panels_described(experiment)}]({FIGURES['table']})",
+        _panels(results[first]["figures"][:ON_TOP]),
         f"*{answer.caption or _caption(experiment, results[first]['pairs'])}*",
         _section(MEANING, answer.sections.get(MEANING, "")),
         "## Results",
@@ -159,8 +162,13 @@ def _caption(experiment: Experiment, pairs: int) -> str:
     return f"Means over {pairs} {counted}, with 95 % intervals."
 
 
+def _panels(figures: Sequence[Mapping[str, str]]) -> str:
+    """Return the panels as one paragraph: side by side, or one below the other on a narrow screen."""
+    return "\n".join(f"![{figure['shows']}]({figure['file']})" for figure in figures)
+
+
 def figure_of(policy: Policy, policies: Sequence[Policy], files: Mapping[Policy, str]) -> str:
-    """Return the file of a policy's figure. The first policy of a claim has the file of a table."""
+    """Return the name of a policy's figure. The first policy of a claim has the name of a table."""
     return files["table"] if policy == policies[0] else files[policy]
 
 
@@ -168,7 +176,8 @@ def _results(claim: Claim, policy: Policy, results: Results, depends_on: str) ->
     """Return the part of the results with one policy: verdict, predictions and figures."""
     policies, result, experiment = policies_in(results), results[policy], claim.experiments[policy]
     differences = figure_of(policy, policies, DIFFERENCES)
-    panels = f"![{panels_described(experiment)}]({FIGURES[policy]})" if policy != policies[0] else ""
+    shown_above = ON_TOP if policy == policies[0] else 0
+    panels = _panels(result["figures"][shown_above:])
     blocks = [
         f"### {HEADINGS[policy]}",
         f"**Verdict: {verdict_in_words(result, depends_on)}.** {_deciding(result)}",
@@ -219,6 +228,7 @@ def _predictions(findings: Sequence[Mapping[str, Any]]) -> str:
         if finding["middle"] and decimals_of(finding) is not None:
             mean, low, high = finding["middle"]
             difference += f"; middle half {interval_text({'mean': mean, 'low': low, 'high': high})}"
+        difference = difference.replace(", ", f",{NO_BREAK}")
         cells = [str(row), _cell(finding["says"]), _compared(finding), difference, margin, outcome]
         if finding["main"]:
             cells[0], cells[1], cells[-1] = (f"**{cells[at]}**" for at in (0, 1, -1))
@@ -375,18 +385,6 @@ def _reproduce(claim: Claim, results: Results) -> str:
 def _related(related: Mapping[str, str]) -> str:
     links = ", ".join(f"[{title}](../{name}/README.md)" for name, title in related.items())
     return f"Related claims: {links}" if links else ""
-
-
-def panels_described(experiment: Experiment) -> str:
-    """Return a description of the panels of an experiment, for readers who do not see the figure."""
-    panels = []
-    for panel in experiment.panels:
-        shown = panel.x if isinstance(panel, Points) and panel.x else panel.arms
-        arms = ", ".join(f"“{arm}”" for arm in shown)
-        against = f" against {panel.xlabel}" if panel.xlabel else ", by variant"
-        panels.append(f"{panel.ylabel}{against}{f' ({arms})' if arms else ''}".replace("\n", " "))
-    number = {1: "One panel", 2: "Two panels", 3: "Three panels"}.get(len(panels), f"{len(panels)} panels")
-    return f"{number}: {'; '.join(panels)}."
 
 
 def _cell(text: str) -> str:

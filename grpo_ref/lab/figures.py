@@ -1,10 +1,10 @@
-"""Draw two figures for each experiment: the measures, and the predictions with their intervals."""
+"""Draw the figures of each experiment: panels of the measures, and the predictions with their intervals."""
 
 import textwrap
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,7 +25,6 @@ from grpo_ref.plots.style import (
     figure_style,
     grid,
     new_figure,
-    save,
     small_svg,
 )
 
@@ -37,16 +36,38 @@ FEW = 2.5
 """Number of decades of a logarithmic axis up to which each decade has room for three labels."""
 
 
-def plot_experiment(experiment: Experiment, result: ClaimResult, path: Path) -> None:
-    """Write the panels of an experiment into a PNG, PDF or SVG file.
+class Panel(NamedTuple):
+    """A panel of an experiment and its description for readers who do not see it."""
+
+    figure: Figure
+    shows: str
+
+
+def plot_panels(experiment: Experiment, result: ClaimResult, folder: Path, stem: str) -> list[dict[str, str]]:
+    """Write each panel of an experiment into an SVG file, `stem_1.svg` and so on.
+
+    A page can show small panels side by side, and a phone one below the other.
 
     Args:
       experiment: the claim and its panels.
       result: result of the experiment.
-      path: path of the file. Its content is `experiment_figure`.
+      folder: folder of the files.
+      stem: beginning of their names.
+
+    Returns:
+      For each file, its name ("file") and its description ("shows").
     """
-    with figure_style():
-        save(experiment_figure(experiment, result), path, dpi=200)
+    written = []
+    for number, panel in enumerate(panels(experiment, result), start=1):
+        path = folder / f"{stem}_{number}.svg"
+        _write(panel.figure, path)
+        written.append({"file": path.name, "shows": panel.shows})
+    return written
+
+
+def _write(figure: Figure, path: Path) -> None:
+    svg = small_svg(figure)
+    replace_file(path, lambda file: file.write(svg))
 
 
 def plot_differences(findings: Sequence[Mapping[str, Any]], counted: str, path: Path) -> None:
@@ -57,43 +78,52 @@ def plot_differences(findings: Sequence[Mapping[str, Any]], counted: str, path: 
       counted: "tasks" or "seeds".
       path: path of the file. Its content is `differences_figure`.
     """
-    svg = small_svg(differences_figure(findings, counted))
-    replace_file(path, lambda file: file.write(svg))
+    _write(differences_figure(findings, counted), path)
 
 
-def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
-    """Draw the panels of an experiment, one below the other, so that a phone shows them in full size.
+def panels(experiment: Experiment, result: ClaimResult) -> list[Panel]:
+    """Draw the panels of an experiment, the two most important ones first.
 
     Lines and points are means over the seeds; bands and bars are 95 % intervals (Student's t). An arm looks
-    the same in all panels and is in the legend of the first panel that shows it. If settings were chosen, the
-    last panels show the score over the values that were tried, and the differences of the main predictions
-    with both arms at the same value.
+    the same in all panels. If settings were chosen, there are panels of the differences of the main
+    predictions with both arms at the same value, and of the score over the values that were tried.
 
     Args:
       experiment: the claim and its panels.
       result: result of the experiment.
 
     Returns:
-      The figure.
+      The first panel of the experiment, the main differences at equal values, and its other panels.
     """
-    panels = panels_of(experiment, result)
-    equal = compared_at_equal_values(result)
-    count = len(panels) + len(equal)
+    wanted = panels_of(experiment, result)
+    places = _places([_series(panel, result) for panel in wanted])
     with figure_style():
-        figure = new_figure(WIDTH, PANEL * count + 0.3)
-        series = [_series(panel, result) for panel in panels]
-        places, in_legend = _places(series), set[str]()
-        axes = np.atleast_1d(figure.subplots(count, 1))
-        for axis, panel, names in zip(axes, panels, series, strict=False):
+        own = []
+        for panel in wanted:
+            figure = new_figure(WIDTH, PANEL)
+            axis = figure.subplots()
             _draw_panel(axis, panel, result, places)
-            _draw_legend(axis, {*names} - in_legend)
-            in_legend.update(names)
-        for axis, finding in zip(axes[len(panels) :], equal, strict=True):
-            _draw_at_equal_values(axis, finding, result.tuning[finding.prediction.left].setting)
-        counted = "tasks" if experiment.family else "seeds"
-        pairs = f"{result.findings[0].estimate.pairs} {counted}"
-        figure.suptitle(f"mean of {pairs}, with its 95 % interval", fontsize=9)
-    return figure
+            _draw_legend(axis)
+            own.append(Panel(figure, _described(panel)))
+        equal = []
+        for finding in compared_at_equal_values(result):
+            figure = new_figure(WIDTH, PANEL)
+            setting = result.tuning[finding.prediction.left].setting.replace("_", " ")
+            _draw_at_equal_values(figure.subplots(), finding, setting)
+            equal.append(Panel(figure, f"{_difference(finding)}, over the {setting}, the same for both."))
+    return [*own[:1], *equal, *own[1:]]
+
+
+def _described(panel: Curves | Points | Grid) -> str:
+    shown = panel.x if isinstance(panel, Points) and panel.x else panel.arms
+    arms = ", ".join(f"“{arm}”" for arm in shown)
+    against = f" against {panel.xlabel}" if panel.xlabel else ", by variant"
+    return f"{panel.ylabel}{against}{f': {arms}' if arms else ''}.".replace("\n", " ")
+
+
+def _difference(finding: Finding) -> str:
+    prediction = finding.prediction
+    return f"{prediction.measure}: {prediction.left} - {prediction.right}"
 
 
 def panels_of(experiment: Experiment, result: ClaimResult) -> tuple[Curves | Points | Grid, ...]:
@@ -161,12 +191,9 @@ def _places(series: Sequence[Sequence[str]]) -> dict[str, int]:
     return places
 
 
-def _draw_legend(axis: Axes, new: Container[str]) -> None:
-    """Draw a legend of the names that no earlier panel has shown."""
-    lines, names = axis.get_legend_handles_labels()
-    shown = [(line, name) for line, name in zip(lines, names, strict=True) if name in new]
-    if shown:
-        axis.legend(*zip(*shown, strict=True), frameon=False, fontsize=8)
+def _draw_legend(axis: Axes) -> None:
+    if axis.get_legend_handles_labels()[0]:
+        axis.legend(frameon=False, fontsize=8)
 
 
 def _draw_panel(
@@ -221,8 +248,8 @@ def _draw_at_equal_values(axis: Axes, finding: Finding, setting: str) -> None:
     axis.errorbar(
         values, mean, [mean - low, high - mean], color="black", marker="o", markersize=4.5, capsize=2.5
     )
-    axis.set_ylabel(textwrap.fill(f"{prediction.measure}: {prediction.left} - {prediction.right}", 34))
-    axis.set_xlabel(f"{setting.replace('_', ' ')}, the same for both (other tasks)")
+    axis.set_ylabel(textwrap.fill(_difference(finding), 34))
+    axis.set_xlabel(f"{setting}, the same for both (other tasks)")
     if all(isinstance(value, float) and value > 0.0 for value in values):
         axis.set_xscale("log")
         _logarithmic(axis, "x")

@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 
 from grpo_ref.files import replace_text
-from grpo_ref.lab.claim_page import DIFFERENCES, FEW, FIGURES, figure_of
+from grpo_ref.lab.claim_page import DIFFERENCES, FEW, PANELS, figure_of
 from grpo_ref.lab.claim_results import Results, policies_in, results_of, save
 from grpo_ref.lab.claim_text import read_texts
 from grpo_ref.lab.framework.cache import Cache
@@ -179,19 +179,21 @@ def _write_claim(
     claim: Claim, stored: Results, results: Mapping[str, ClaimResult], folder: Path
 ) -> Iterator[Experiment]:
     """Write the figures and the results of a claim, and yield each experiment after its figures."""
-    from grpo_ref.lab.figures import plot_differences, plot_experiment  # matplotlib takes half a second
+    from grpo_ref.lab.figures import plot_differences, plot_panels  # matplotlib takes half a second
 
     folder.mkdir(parents=True, exist_ok=True)
-    policies = policies_in(stored)
+    policies, drawn = policies_in(stored), set[str]()
     for policy in policies:
         experiment = claim.experiments[policy]
-        panels, differences = (
-            folder / figure_of(policy, policies, files) for files in (FIGURES, DIFFERENCES)
-        )
-        plot_experiment(experiment, results[experiment.name], panels)
+        stem, differences = (figure_of(policy, policies, files) for files in (PANELS, DIFFERENCES))
+        stored[policy]["figures"] = plot_panels(experiment, results[experiment.name], folder, stem)
         counted = "tasks" if experiment.family else "seeds"
-        plot_differences(stored[policy]["findings"], counted, differences)
+        plot_differences(stored[policy]["findings"], counted, folder / differences)
+        drawn |= {differences, *(figure["file"] for figure in stored[policy]["figures"])}
         yield experiment
+    for path in folder.iterdir():
+        if path.suffix in (".svg", ".png") and path.name not in drawn:
+            path.unlink()  # a panel of an earlier report
     save(folder, stored)
 
 

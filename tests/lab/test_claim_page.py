@@ -45,7 +45,12 @@ def of_claim(*experiments, seeds=40):
     named = {one.name: one for one in experiments}
     results = {name: run_experiment(one, seeds=seeds) for name, one in named.items()}
     (claim,) = claims_of(named).values()
-    return claim, results_of(claim, results, seeds=seeds, seed=0, predictions=Path("nowhere"))
+    stored = results_of(claim, results, seeds=seeds, seed=0, predictions=Path("nowhere"))
+    for policy, stem in (("table", "figure"), ("network", "figure_network")):
+        if policy in stored:
+            names = (f"{stem}_{number}.svg" for number in (1, 2, 3))
+            stored[policy]["figures"] = [{"file": name, "shows": f"See {name}."} for name in names]
+    return claim, stored
 
 
 def test_the_parts_stand_in_the_order_in_which_a_reader_needs_them(found):
@@ -54,14 +59,16 @@ def test_the_parts_stand_in_the_order_in_which_a_reader_needs_them(found):
         "# Does the family differ?",
         "**It does, by +",
         "**The claim.** More is more on every task. (nobody)",
-        "](figure.png)",
+        "![See figure_1.svg.](figure_1.svg)\n![See figure_2.svg.](figure_2.svg)",
         "*Up it goes.*",
         "## What it means for your configuration",
         "## Results",
         "### With a table",
+        "](figure_3.svg)",
         "](differences.svg)",
         "### With a network",
-        "](figure_network.png)",
+        "](figure_network_1.svg)",
+        "](figure_network_3.svg)",
         "](differences_network.svg)",
         "Table and network **agree**",
         "## Method",
@@ -105,10 +112,9 @@ def test_few_tasks_have_no_verdict():
     assert "**Verdict: too few tasks to judge.**" in page
 
 
-def test_a_network_alone_has_the_files_of_a_table():
+def test_a_network_alone_has_the_names_of_a_table():
     alone = replace(FAMILY, policy="network")
     page = claim_page(*of_claim(alone), None)
-    assert "](figure.png)" in page
     assert "](differences.svg)" in page
     assert "### With a table" not in page
     assert "| Seeds | 10 tasks with 2 seeds each." in page
@@ -121,7 +127,7 @@ def test_a_row_names_prediction_difference_margin_and_outcome():
     finding = results["table"]["findings"][1]
     wide = finding | {"outcome": "undecided", "mean": 0.0, "low": -0.6, "high": 0.8, "margin": 0.5}
     results["table"]["findings"][1] = wide
-    page = claim_page(claim, results, None)
+    page = claim_page(claim, results, None).replace("\N{NO-BREAK SPACE}", " ")
     # The half-width is 0.7, so the smallest difference that could have been detected is 0.5 + 0.7.
     shown = "level: low − the number 2 | 0 [−0.60, +0.80] | ±0.5 | undecided (could detect 1.2) |"
     assert shown in page
@@ -132,7 +138,7 @@ def test_a_skewed_difference_has_the_mean_of_its_middle_half(found):
     claim, results = found
     first, *rest = results["table"]["findings"]
     skewed = {**results["table"], "findings": [first | {"middle": [0.5, 0.4, 0.6]}, *rest]}
-    page = claim_page(claim, results | {"table": skewed}, None)
+    page = claim_page(claim, results | {"table": skewed}, None).replace("\N{NO-BREAK SPACE}", " ")
     assert "; middle half +0.50 [+0.40, +0.60] |" in page
 
 

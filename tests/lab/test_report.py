@@ -1,5 +1,6 @@
 """The table of all claims, its counts, the summary for another page, and the file with all pages."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,12 +32,16 @@ TEXT = parsed(
 
 @pytest.fixture(scope="module")
 def report():
-    results = {name: run_experiment(one, seeds=40) for name, one in EXPERIMENTS.items()}
+    tested = {name: run_experiment(one, seeds=40) for name, one in EXPERIMENTS.items()}
     claims = claims_of(EXPERIMENTS)
     stored = {
-        name: results_of(claim, results, seeds=40, seed=0, predictions=Path("nowhere"))
+        name: results_of(claim, tested, seeds=40, seed=0, predictions=Path("nowhere"))
         for name, claim in claims.items()
     }
+    for results in stored.values():
+        for policy, stem in (("table", "figure"), ("network", "figure_network")):
+            if policy in results:
+                results[policy]["figures"] = [{"file": f"{stem}_1.svg", "shows": "A panel."}]
     return Report(claims, stored, {"family": TEXT})
 
 
@@ -79,16 +84,16 @@ def test_only_claims_with_results_are_read(report, tmp_path):
 
 
 def test_one_file_has_all_pages_and_figures(report, tmp_path):
-    for name, claim in report.claims.items():
+    for name in report.claims:
         (tmp_path / name).mkdir()
-        for policy in claim.experiments:
-            end = "" if policy == "table" else "_network"
-            (tmp_path / name / f"figure{end}.png").write_bytes(b"panels")
-            (tmp_path / name / f"differences{end}.svg").write_text("<svg/>")
+        for file in set(re.findall(r"\((\w+\.svg)\)", report.page(name))):
+            (tmp_path / name / file).write_text("<svg/>")
     page = html_page(report, tmp_path)
     assert '<h1 id="toy">Is high higher than low?</h1>' in page
     assert '<a href="#family">Does the family differ?</a>' in page
-    assert page.count('src="data:image/png;base64,') == page.count('src="data:image/svg+xml;base64,') == 3
+    # A panel and the differences of three experiments, each once.
+    assert page.count('src="data:image/svg+xml;base64,') == 6
+    assert 'src="figure' not in page
     assert "README.md" not in page
 
 

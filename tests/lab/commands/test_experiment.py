@@ -53,7 +53,6 @@ def test_report_of_stored_results(tmp_path, monkeypatch):
     assert "[Is high higher than low?](toy/README.md)" in Path("out/README.md").read_text(encoding="utf-8")
     assert "[toy](out/toy/README.md)" in Path("page.md").read_text(encoding="utf-8")
     text = Path("out/report.html").read_text(encoding="utf-8")
-    assert "data:image/png;base64," in text
     assert '<h1 id="toy">' in text
     assert "data:image/svg+xml;base64," in text
     assert 'src="figure' not in text
@@ -79,6 +78,19 @@ def test_pages_follow_a_changed_text_without_the_stored_runs(tmp_path):
     wrong = run("pages", "--out", tmp_path)
     assert wrong.exit_code == 1
     assert "{row 9}: the table has 2 rows" in wrong.output
+
+
+@pytest.mark.usefixtures("one_experiment")
+def test_a_report_removes_the_panels_of_an_earlier_one(tmp_path):
+    list(sweep(jobs_of(TOY, seeds=8), Cache(tmp_path / "cache"), workers=1))
+    (tmp_path / "out" / "toy").mkdir(parents=True)
+    for name in ("figure_9.svg", "figure.png", "text.txt"):
+        (tmp_path / "out" / "toy" / name).write_text("old")
+    done = run("report", "--seeds", 8, "--cache", tmp_path / "cache", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    written = {path.name for path in (tmp_path / "out" / "toy").iterdir()}
+    figures = {"figure_1.svg", "figure_2.svg", "differences.svg"}
+    assert written == {*figures, "README.md", "results.json", "text.txt"}
 
 
 @pytest.mark.usefixtures("one_experiment")
