@@ -35,7 +35,7 @@ FILTER = {"refilter_every": 10, "pass_low": 0.2, "pass_high": 0.8}
 
 
 class Drawn(NamedTuple):
-    """Task and network; each prompt's number of steps (Q,), and the right move (L,) by how many are left."""
+    """Task and network; each prompt's number of steps (Q,), and the right move of each step (L,)."""
 
     start: Started
     lengths: Integers
@@ -44,7 +44,7 @@ class Drawn(NamedTuple):
 
 @cache
 def drawn(seed: int) -> Drawn:
-    """Prompts of 1 to L steps; the right move depends on how many steps are left, for all prompts alike."""
+    """Prompts of 1 to L steps; the right move of a step is the same for all prompts that need this step."""
     generator = np.random.default_rng([seed, 10])
     longest, count = int(generator.integers(4, 9)), int(generator.integers(3, 6))
     moves, chance = generator.integers(count, size=longest), np.exp(generator.uniform(*np.log((1e-6, 1e-2))))
@@ -52,20 +52,21 @@ def drawn(seed: int) -> Drawn:
     hardest = generator.uniform(1.0 / longest, 0.8)
     probs = np.where(lengths == longest, hardest, (1.0 - hardest) / (longest - 1)) / COPIES
     step, noise = chance ** (1.0 / longest), 0.5 * generator.normal(size=longest)
-    ref_logits = np.zeros((longest, count))
-    ref_logits[np.arange(longest), moves] = np.log((count - 1) * step / (1.0 - step)) + noise - noise.mean()
+    by_step = np.zeros((longest, count))
+    by_step[np.arange(longest), moves] = np.log((count - 1) * step / (1.0 - step)) + noise - noise.mean()
+    # A state for each step of each length, in rows of L. All lengths have the same logits for a step.
+    states = np.arange(longest**2)
+    is_last = states % longest >= states // longest
     task = Task(
         name="steps",
         vocabulary=tuple("abcde"[:count]),
-        transitions=np.repeat(np.where(np.arange(longest) == 0, END, np.arange(longest) - 1), count).reshape(
-            longest, count
-        ),
+        transitions=np.repeat(np.where(is_last, END, states + 1)[:, None], count, axis=1),
         prompts=tuple(f"{length}:" for length in lengths),
-        starts=lengths - 1,
+        starts=(lengths - 1) * longest,
         prompt_probs=probs,
         max_length=longest,
-        ref_logits=ref_logits,
-        verify=partial(_judge, lengths, moves),
+        ref_logits=np.tile(by_step, (longest, 1)),
+        verify=partial(_judge, moves),
         criteria=("solved",),
         weights=np.ones(1),
     )
@@ -73,9 +74,8 @@ def drawn(seed: int) -> Drawn:
     return Drawn(imitator(task, numbers, seed=seed), lengths, moves)
 
 
-def _judge(lengths: Integers, moves: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    left = lengths[prompts][..., None, None] - 1 - np.arange(tokens.shape[-1])
-    solved: Floats = ((tokens == moves[left]) | ~mask).all(-1)[..., None].astype(np.float64)
+def _judge(moves: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    solved: Floats = ((tokens == moves) | ~mask).all(-1)[..., None].astype(np.float64)
     return solved
 
 
@@ -103,7 +103,7 @@ def taught(
     sizes |= {"learning_rate": learning_rate, "seeds": seeds, "seed": seed, **config}
     settings = config_for(task, TRANSFORMER, **sizes)
     hardest = np.full((seeds, 1), len(lengths) - 1)
-    path = np.tile(moves[::-1], (seeds, 1, 1, 1))
+    path = np.tile(moves, (seeds, 1, 1, 1))
     state, rates = initial_state(task, settings, policy), []
     for until, shortest, longest in schedule:
         parts = lengths / lengths.max()
@@ -136,9 +136,9 @@ EXPERIMENT = Experiment(
     " match it: easy prompts first, or only prompts with a pass rate of 20 to 80 %.",
     source="curriculum sampling: Kimi k1.5 (arXiv:2501.12599); a book chapter on GRPO (2026, not public),"
     " sec. 7.4",
-    family="Prompts need 1 to 4 or 1 to 8 steps, with 3 to 5 moves in each; which move is right depends on"
-    " how many steps are left, for all prompts alike. The hardest prompt has between an even share and 80 %"
-    " of the pool. At first it is solved with a chance of one in a million to one in a hundred"
+    family="Prompts need 1 to 4 or 1 to 8 steps, with 3 to 5 moves in each; which move is right in"
+    " a step is the same for all prompts that need this step. The hardest prompt has between an even share"
+    " and 80 % of the pool. At first it is solved with a chance of one in a million to one in a hundred"
     " (log-uniform). A small transformer reads the number of steps and the moves so far, and has to find"
     " out by itself that prompts share steps; it first imitates 4096 attempts of a table in which they do.",
     run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam and without a KL penalty:"
