@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from grpo_ref.lab.claim_page import LEGEND, Answer, answer_of, claim_page, verdict_in_words
 from grpo_ref.lab.claim_results import FILE as RESULTS
-from grpo_ref.lab.claim_results import Results, agree, load, policies_in
+from grpo_ref.lab.claim_results import Results, agree, load, outcomes_in, policies_in
 from grpo_ref.lab.claim_text import ACTIONS, ClaimText, read_texts
 from grpo_ref.lab.framework.claim import POLICIES, Claim, claims_of
 from grpo_ref.lab.framework.experiment import Experiment
@@ -68,6 +68,14 @@ class Report(NamedTuple):
     def answer(self, name: str) -> Answer:
         """Return the answer to a claim's question."""
         return answer_of(self.results[name], self.texts.get(name))
+
+    def unwritten(self) -> dict[str, dict[str, list[str]]]:
+        """Return the claims that need a new text, with the outcomes for which it has to be written."""
+        return {
+            name: outcomes_in(results)
+            for name, results in self.results.items()
+            if name not in self.texts or self.answer(name).is_stale
+        }
 
     def page(self, name: str) -> str:
         """Return the page of a claim, with links to the other claims about the same part of the algorithm."""

@@ -12,6 +12,7 @@ from rich.table import Table
 from grpo_ref.files import replace_text
 from grpo_ref.lab.claim_page import DIFFERENCES, FEW, PANELS, figure_of
 from grpo_ref.lab.claim_results import Results, policies_in, results_of, save
+from grpo_ref.lab.claim_text import FILE as TEXT
 from grpo_ref.lab.claim_text import read_texts
 from grpo_ref.lab.framework.cache import Cache
 from grpo_ref.lab.framework.claim import Claim, claim_name, claims_of
@@ -222,6 +223,9 @@ def rewrite(experiments: Mapping[str, Experiment], out: Path, readme: Path | Non
         for path, page in pages.items():
             replace_text(path, page)
         replace_text(out / "report.html", html_page(report, out))
+        for name, outcomes in report.unwritten().items() if report.texts else ():
+            text = "; ".join(f"{policy}: [{', '.join(each)}]" for policy, each in outcomes.items())
+            click.echo(f"{texts / name / TEXT} is to be written for other outcomes: {text}", err=True)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
 

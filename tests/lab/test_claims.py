@@ -11,7 +11,7 @@ from mutant_experiments import MUTANTS, flips
 from mutant_networks import NETWORK_MUTANTS
 
 from grpo_ref.lab import CLAIMS, EXPERIMENTS, claims
-from grpo_ref.lab.claim_results import policies_in
+from grpo_ref.lab.claim_results import outcomes_in, policies_in
 from grpo_ref.lab.framework.cache import described_arm
 from grpo_ref.lab.framework.claim import claims_of
 from grpo_ref.lab.framework.statistics import Estimate
@@ -158,7 +158,9 @@ def test_table_and_summary_are_made_from_the_stored_results():
 @pytest.mark.parametrize("name", REPORT.claims)
 def test_a_text_was_written_for_the_stored_results(name):
     assert name in REPORT.texts, f"{name} has no text"
-    assert not REPORT.answer(name).is_stale, f"the text of {name} was written for other results"
+    assert not REPORT.answer(name).is_stale, (
+        f"the text of {name} was written for other results: now {outcomes_in(REPORT.results[name])}"
+    )
 
 
 @pytest.mark.parametrize("name", REPORT.texts)

@@ -65,6 +65,13 @@ def test_the_page_counts_claims_and_agreements(report):
     assert "| – | – | supported | supported |" in claims_table(changed)  # its text is of other results
 
 
+def test_claims_without_a_text_for_their_outcomes_are_listed(report):
+    assert report.unwritten() == {"toy": {"table": ["holds", "holds"]}}
+    other = TEXT._replace(outcomes={"table": ["opposite"]})
+    family = {"table": ["holds"], "network": ["holds"]}
+    assert report._replace(texts={"family": other}).unwritten()["family"] == family
+
+
 def test_the_summary_lists_claims_by_what_to_do(report):
     lines = short_summary(report, "experiments/README.md").splitlines()
     assert "* **Avoid it** (1): [family](experiments/family/README.md)" in lines
