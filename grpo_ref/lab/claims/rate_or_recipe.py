@@ -22,7 +22,7 @@ from grpo_ref.recipes import CISPO, DAPO, DR_GRPO, GRPO, GSPO, REINFORCE_PP, RLO
 from grpo_ref.rewards import task_reward
 from grpo_ref.surrogates import clipped
 
-UPDATES, PROMPTS, GROUP, EPOCHS, PARTS = 32, 8, 8, 2, 2
+UPDATES, PROMPTS, GROUP, EPOCHS, PARTS = 24, 8, 8, 2, 2
 """Batches, prompts of each, completions per prompt, and passes over a batch that is cut in two."""
 RATES = (0.0005, 0.001, 0.002, 0.004)
 WRONG = 3.0

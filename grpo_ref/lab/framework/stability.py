@@ -63,7 +63,14 @@ def right_answers(start: Started) -> Callable[[Floats], Floats]:
 
 
 def measure_stability(
-    *, recipe: Recipe, learning_rate: float, age: int = 0, seeds: int, seed: int, **config: Any
+    *,
+    recipe: Recipe,
+    learning_rate: float,
+    age: int = 0,
+    known: float | None = KNOWN,
+    seeds: int,
+    seed: int,
+    **config: Any,
 ) -> Measures:
     """Train a network on a sampled task of sums, with batches that are old, used often, or both.
 
@@ -71,6 +78,7 @@ def measure_stability(
       recipe: the recipe. The old log-probabilities of its ratio are the sampler's.
       learning_rate: step size.
       age: age of the sampler, in updates.
+      known: as in `sums`.
       seeds, seed: number of independent runs; base seed of their random numbers and of the task.
       config: fields of `TrainConfig`.
 
@@ -79,7 +87,7 @@ def measure_stability(
       by more than `FALL`; "longest gradient", as a decimal logarithm; and "extreme", the share of updates in
       which a step has a mean ratio above `EXTREME`.
     """
-    task, policy = start = sums(seed, known=KNOWN)
+    task, policy = start = sums(seed, known=known)
     sizes: dict[str, Any] = {"prompts": PROMPTS, "group_size": GROUP} | config
     settings = config_for(task, TRANSFORMER, learning_rate=learning_rate, seeds=seeds, seed=seed, **sizes)
     right = right_answers(start)
