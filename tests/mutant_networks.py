@@ -104,7 +104,7 @@ NETWORK_MUTANTS = {
     "rare_gradient_network": Mutant(64, recipes(without_clip)),
     "early_stop_network": Mutant(32, recipes(_stopped_always)),
     "two_sided_clip_network": Mutant(32, recipes(one_sided)),
-    "overlong_network": Mutant(32, recipes(misled_by_length)),
+    "overlong_network": Mutant(48, recipes(misled_by_length)),
     "group_average": Mutant(16, recipes(_nothing_learned_by_batch)),
     "length_bias_network": Mutant(64, recipes(_paid_for_length)),
     "reference_weight_network": Mutant(16, recipes(corrected_to_the_contrary)),
