@@ -180,8 +180,8 @@ def _results(claim: Claim, policy: Policy, results: Results, depends_on: str) ->
     panels = _panels(result["figures"][shown_above:])
     blocks = [
         f"### {HEADINGS[policy]}",
-        f"**Verdict: {verdict_in_words(result, depends_on)}.** {_deciding(result)}",
-        _predictions(result["findings"]),
+        f"**Verdict: {verdict_in_words(result, depends_on)}.** {_deciding(result)}".rstrip(),
+        _predictions(result["findings"], is_judged=result["pairs"] >= FEW),
         _at_equal(result),
         panels,
         f"*{_caption(experiment, result['pairs'])}*" if panels else "",
@@ -196,6 +196,8 @@ def _deciding(result: Mapping[str, Any]) -> str:
     """Say which rows decide the verdict, and count the outcomes."""
     findings = result["findings"]
     rows = [str(row) for row, finding in enumerate(findings, start=1) if finding["main"]]
+    if result["pairs"] < FEW:
+        return ""
     outcomes = [finding["outcome"] for finding in findings]
     counts = [_counted(each, outcomes.count(each)) for each in OUTCOMES if each in outcomes]
     if not rows:
@@ -215,15 +217,15 @@ def _listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
 
 
-def _predictions(findings: Sequence[Mapping[str, Any]]) -> str:
-    """Return the table of predictions."""
+def _predictions(findings: Sequence[Mapping[str, Any]], *, is_judged: bool) -> str:
+    """Return the table of predictions, with their outcomes if there are enough tasks to judge."""
     lines = [
         "| | prediction | measure: A − B | A − B [interval] | negligible within | outcome |",
         "|---|---|---|---|---|---|",
     ]
     for row, finding in enumerate(findings, start=1):
         margin = f"±{finding['margin']:g}" if finding["margin"] else "0"
-        outcome = _outcome(finding)
+        outcome = _outcome(finding) if is_judged else "–"
         difference = interval_text(finding)
         if finding["middle"] and decimals_of(finding) is not None:
             mean, low, high = finding["middle"]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
-from grpo_ref.lab.claim_page import LEGEND, Answer, answer_of, claim_page, verdict_in_words
+from grpo_ref.lab.claim_page import FEW, LEGEND, Answer, answer_of, claim_page, verdict_in_words
 from grpo_ref.lab.claim_results import FILE as RESULTS
 from grpo_ref.lab.claim_results import Results, agree, load, outcomes_in, policies_in
 from grpo_ref.lab.claim_text import ACTIONS, ClaimText, read_texts
@@ -126,24 +126,22 @@ def _counts(report: Report) -> str:
     policies = {name: policies_in(results) for name, results in report.results.items()}
     number, both = len(policies), [name for name, used in policies.items() if len(used) == len(POLICIES)]
     only = {policy: sum(used == [policy] for used in policies.values()) for policy in POLICIES}
-    counted = {
-        policy: tally(
-            [results[policy]["verdict"] for results in report.results.values() if policy in results]
-        )
-        for policy in POLICIES
-    }
-    with_verdicts = "; ".join(f"with a {policy}: {counts}" for policy, counts in counted.items() if counts)
-    text = (
+    lines = [
         f"{number} claim{'s' * (number != 1)}: {only['table']} tested with a table only, {only['network']}"
-        f" with a network only, {len(both)} with both. Verdicts {with_verdicts}."
-    )
+        f" with a network only, {len(both)} with both.",
+        "",
+    ]
+    for policy in POLICIES:
+        tested = [results[policy] for results in report.results.values() if policy in results]
+        if counted := tally([result["verdict"] for result in tested if result["pairs"] >= FEW]):
+            lines.append(f"* Verdicts with a {policy}: {counted}.")
     if both:
         agreeing = sum(agree(report.results[name]) for name in both)
-        text += (
-            f" **Table and network agree on {agreeing} of the {len(both)} claims tested with both:**"
-            " their main predictions have the same outcomes, and so have all assertions that both test."
+        lines.append(
+            f"* **Table and network agree on {agreeing} of the {len(both)} claims tested with both:** their main"
+            " predictions have the same outcomes, and so have all assertions that both test."
         )
-    return text
+    return "\n".join(lines).rstrip()
 
 
 def claims_table(report: Report) -> str:

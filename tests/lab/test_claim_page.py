@@ -109,7 +109,9 @@ def test_few_tasks_have_no_verdict():
     claim, results = of_claim(FAMILY, seeds=4 * (FEW - 1))
     assert answer_of(results, TEXT).text == "There are too few tasks to judge."
     page = claim_page(claim, results, None)
-    assert "**Verdict: too few tasks to judge.**" in page
+    assert "\n**Verdict: too few tasks to judge.**\n" in page
+    assert "| **1** | **High is higher than low** |" in page
+    assert "holds**" not in page
 
 
 def test_a_network_alone_has_the_names_of_a_table():

@@ -55,7 +55,7 @@ def test_claims_with_advice_come_first_in_the_table(report):
 def test_the_page_counts_claims_and_agreements(report):
     page = index_page(report)
     assert "2 claims: 1 tested with a table only, 0 with a network only, 1 with both." in page
-    assert "with a table: 2 supported; with a network: 1 supported." in page
+    assert "* Verdicts with a table: 2 supported.\n* Verdicts with a network: 1 supported.\n" in page
     assert "**Table and network agree on 1 of the 1 claims tested with both:**" in page
     family = report.results["family"]
     first, *rest = family["network"]["findings"]
