@@ -28,7 +28,7 @@ from grpo_ref.lab.framework.tasks.synonyms import (
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.recipes import GRPO, Recipe
 
-UPDATES, TRIES = 120, 16
+UPDATES, TRIES = 80, 16
 """Batches, and samples in which different answers are counted."""
 
 

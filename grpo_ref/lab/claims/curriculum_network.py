@@ -26,7 +26,7 @@ from grpo_ref.learning.task import END, Task
 from grpo_ref.recipes import GRPO, Recipe
 from grpo_ref.training import iter_train
 
-UPDATES, PROMPTS, GROUP, COPIES = 120, 8, 8, 4
+UPDATES, PROMPTS, GROUP, COPIES = 100, 8, 8, 4
 """Batches, prompts of each, completions per prompt, and prompts of each length, which the filter judges."""
 HARDEST_ONLY = ((1.0, 1.0, 1.0),)
 POOL = ((1.0, 0.0, 1.0),)

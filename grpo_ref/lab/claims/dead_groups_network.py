@@ -20,7 +20,7 @@ from grpo_ref.lab.framework.tasks.digit_sums import PLAIN, PROMPTS
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.recipes import Recipe, slot
 
-UPDATES, GROUP, COPIES, RESAMPLES = 60, 8, 5, 3
+UPDATES, GROUP, COPIES, RESAMPLES = 40, 8, 5, 3
 """Batches, completions per prompt, prompts per question, and how often a dead group is drawn anew."""
 BUDGET = UPDATES * PROMPTS * GROUP
 """Completions of a training without redrawing; no arm needs fewer for its updates."""

@@ -26,8 +26,8 @@ from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.task import Task
 from grpo_ref.recipes import Recipe
 
-UPDATES, PROMPTS, GROUP = 50, 16, 8
-"""Batches, prompts of each, and completions per prompt."""
+UPDATES, PROMPTS, GROUP, COPIES = 50, 16, 8, 5
+"""Batches, prompts of each, completions per prompt, and prompts that ask the same question."""
 WATCHED = 128
 """Number of completions from which the entropy is measured after each update."""
 SLOW = 0.001
@@ -94,7 +94,7 @@ def foretold(
     Returns:
       The measures of `summarized` and of `predicted_by_laws`.
     """
-    start = sums(seed, known=known, spread=spread)
+    start = sums(seed, COPIES, known=known, spread=spread)
     sizes: dict[str, Any] = {"updates": UPDATES, "prompts": PROMPTS, "group_size": GROUP}
     settings = {**sizes, **config, "seeds": seeds, "seed": seed}
     curves = network_curves(start, recipe, (), watched(*start, seeds=seeds, seed=seed), **settings)
@@ -102,7 +102,8 @@ def foretold(
 
 
 def _at_best(**settings: Any) -> Arm:
-    return tuned(foretold, RATES._replace(by="mean correct"), recipe=PLAIN, **settings)
+    rates = RATES._replace(values=(0.001, 0.003, 0.01), by="mean correct")
+    return tuned(foretold, rates, recipe=PLAIN, **settings)
 
 
 LOW, HIGH, SHARPER = "half known", "2 % known", "2 % known, low entropy"

@@ -32,7 +32,7 @@ from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.state import TrainState
 from grpo_ref.recipes import Recipe
 
-UPDATES = 60
+UPDATES = 40
 """Number of batches, each with all prompts in one of their variants."""
 FEW = (0.4, 1.0, 1.5)
 """Temperatures that are tried where the reference is sharp."""
