@@ -129,6 +129,7 @@ def claim_page(
     first = policies[0]
     experiment = claim.experiments[first]
     limits = [answer.sections.get(LIMITS, ""), *(LIMIT[policy] for policy in policies)]
+    limits += [_at_the_end(results[policy]["tuning"]) for policy in policies]
     if changed := answer.sections.get(CHANGED):
         limits.append(f"**Changed after a look.** {changed}")
     blocks = [
@@ -359,11 +360,28 @@ def chosen(tuning: Mapping[str, Any]) -> str:
         note = ""
         if len(alike) > 1:
             note = f" (flat from {alike[0]} to {alike[-1]})"
-        elif best in (values[0], values[-1]):
+        elif _is_at_the_end(tuned):
             note = f" ({'smallest' if best == values[0] else 'largest'} value)"
         groups.setdefault((tuned["setting"], tuned["by"]), []).append(f"“{label}” {best}{note}")
     return "; ".join(
         f"{setting}, by {by} on other tasks: {', '.join(arms)}" for (setting, by), arms in groups.items()
+    )
+
+
+def _is_at_the_end(tuned: Mapping[str, Any]) -> bool:
+    """Return True if the best value is the first or last one tried, and no other value scores alike."""
+    values = list(tuned["scores"])
+    return len(tuned["alike"]) == 1 and tuned["best"] in (values[0], values[-1])
+
+
+def _at_the_end(tuning: Mapping[str, Any]) -> str:
+    """Name the arms whose best value is the first or last one tried; "" if there is none."""
+    arms = [f"“{label}”" for label, tuned in tuning.items() if _is_at_the_end(tuned)]
+    if not arms:
+        return ""
+    return (
+        f"The best value of {_listed(arms)} is the smallest or the largest one tried, so a value beyond it may"
+        " be better."
     )
 
 

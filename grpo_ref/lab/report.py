@@ -138,8 +138,8 @@ def _counts(report: Report) -> str:
     if both:
         agreeing = sum(agree(report.results[name]) for name in both)
         lines.append(
-            f"* **Table and network agree on {agreeing} of the {len(both)} claims tested with both:** their main"
-            " predictions have the same outcomes, and so have all assertions that both test."
+            f"* **Table and network agree on {agreeing} of the {len(both)} claims tested with both:** their"
+            " main predictions have the same outcomes, and so have all assertions that both test."
         )
     return "\n".join(lines).rstrip()
 

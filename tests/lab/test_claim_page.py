@@ -168,6 +168,17 @@ def test_the_method_says_what_was_chosen_and_when_it_was_predicted(found):
     assert "rate, by level on other tasks: “low” 0.3" in page
 
 
+def test_an_arm_whose_best_value_is_the_last_one_tried_is_a_limit(found):
+    claim, results = found
+    sentence = "The best value of “low” is the smallest or the largest one tried"
+    assert sentence not in claim_page(claim, results, None)
+    low = results["table"]["tuning"]["low"]
+    last = list(low["scores"])[-1]
+    tuning = results["table"]["tuning"] | {"low": low | {"best": last, "alike": [last]}}
+    page = claim_page(claim, results | {"table": results["table"] | {"tuning": tuning}}, None)
+    assert sentence in page
+
+
 def test_a_value_at_the_end_of_its_grid_is_named():
     one = {"setting": "rate", "by": "level", "scores": {"1": 0, "2": 1}, "alike": ["2"], "best": "2"}
     assert chosen({"a": one}) == "rate, by level on other tasks: “a” 2 (largest value)"
