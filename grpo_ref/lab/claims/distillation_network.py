@@ -28,7 +28,7 @@ from grpo_ref.training import iter_train
 
 BETTER = 0.8
 """Probability of the right answer to a question of median difficulty under the teacher."""
-GROUP, UPDATES, FEWER = 8, 80, 8
+GROUP, UPDATES, FEWER = 8, 64, 8
 """Completions of a prompt, updates of a long run, and how many short runs are as long as a long run.
 
 Thinking Machines reports 7 to 10 times fewer gradient steps.
