@@ -28,7 +28,7 @@ from grpo_ref.recipes import Recipe
 
 UPDATES, PROMPTS, GROUP, COPIES = 50, 16, 8, 5
 """Batches, prompts of each, completions per prompt, and prompts that ask the same question."""
-WATCHED = 128
+WATCHED = 64
 """Number of completions from which the entropy is measured after each update."""
 SLOW = 0.001
 """A learning rate below the best one."""
