@@ -380,8 +380,8 @@ def _at_the_end(tuning: Mapping[str, Any]) -> str:
     if not arms:
         return ""
     return (
-        f"The best value of {_listed(arms)} is the smallest or the largest one tried, so a value beyond it may"
-        " be better."
+        f"The best value of {_listed(arms)} is the smallest or the largest one tried, so a value beyond it"
+        " may be better."
     )
 
 
