@@ -100,7 +100,7 @@ NETWORK_MUTANTS = {
     "clip_higher_network": Mutant(16, recipes(upper_bound_is_a_ratio)),
     "covariance_clip_network": Mutant(64, recipes(all_held_back)),
     "sequence_ratio_network": Mutant(16, recipes(unlearned_by_tokens)),
-    "soft_clipping_network": Mutant(16, recipes(without_range)),
+    "soft_clipping_network": Mutant(32, recipes(without_range)),
     "rare_gradient_network": Mutant(64, recipes(without_clip)),
     "early_stop_network": Mutant(32, recipes(_stopped_always)),
     "two_sided_clip_network": Mutant(32, recipes(one_sided)),

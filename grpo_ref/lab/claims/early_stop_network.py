@@ -25,7 +25,7 @@ from grpo_ref.lab.framework.stability import (
 from grpo_ref.recipes import GRPO, Recipe, slot
 from grpo_ref.surrogates import clipped
 
-OLD, UPDATES, EPOCHS, PARTS = 4, 25, 2, 4
+OLD, UPDATES, EPOCHS, PARTS = 4, 20, 2, 4
 """Age of the sampler in updates, number of batches, passes over a batch, and parts, with one step each."""
 TRIED = RATES._replace(values=(0.0003, 0.001, 0.003), by="mean correct")
 TAME, TOO_FAST = 0.001, 0.01
