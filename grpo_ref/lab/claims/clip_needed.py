@@ -63,7 +63,13 @@ USES: dict[str, dict[str, int]] = {
     STALE: {"updates": 32, "age": OLD},
 }
 """Use of the batches -> number of batches, passes over a batch, its parts, and the age of its sampler."""
-SMALLER, SMALLEST = (0.001, 0.003, 0.01), (0.0003, 0.001, 0.003)
+TRIED = {
+    ONCE: (0.003, 0.01, 0.03),
+    FOUR: (0.001, 0.003, 0.01),
+    SIXTEEN: (0.0003, 0.001, 0.003),
+    STALE: (0.001, 0.003, 0.01, 0.03),
+}
+"""Use of the batches -> learning rates to choose from. The more steps, the smaller."""
 
 
 def _label(name: str, use: str) -> str:
@@ -71,7 +77,7 @@ def _label(name: str, use: str) -> str:
 
 
 def _tuned(name: str, use: str) -> Arm:
-    rates = RATES._replace(values=SMALLEST if use == SIXTEEN else SMALLER)
+    rates = RATES._replace(values=TRIED[use])
     sizes = {"prompts": PROMPTS, "group_size": GROUP} | USES[use]
     return tuned(measure_stability, rates, recipe=RECIPES[name], known=None, **sizes)
 

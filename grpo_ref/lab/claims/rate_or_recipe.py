@@ -24,7 +24,7 @@ from grpo_ref.surrogates import clipped
 
 UPDATES, PROMPTS, GROUP, EPOCHS, PARTS = 24, 8, 8, 2, 2
 """Batches, prompts of each, completions per prompt, and passes over a batch that is cut in two."""
-RATES = (0.0005, 0.001, 0.002, 0.004)
+RATES = (0.001, 0.002, 0.004, 0.008)
 WRONG = 3.0
 """The factor by which a learning rate is wrong."""
 MATTERS = 0.02
