@@ -116,7 +116,7 @@ NETWORK_MUTANTS = {
     "distillation_network": Mutant(32, recipes(taught_the_opposite)),
     "reward_hacking_network": Mutant(16, settings(flawless=True)),
     "collapse_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
-    "temperature_network": Mutant(32, settings(temperature=1.0)),
+    "temperature_network": Mutant(72, settings(temperature=1.0)),
     "entropy_law_network": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_zero)))),
     "forgetting": Mutant(32, recipes(_penalty_for_the_reward)),
     "low_rank": Mutant(32, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
