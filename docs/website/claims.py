@@ -6,10 +6,12 @@ from grpo_ref.lab import EXPERIMENTS
 from grpo_ref.lab.framework.claim import claims_of
 from website.tree import CLAIMS, ROOT
 
-TESTED = {
-    name: claim for name, claim in claims_of(EXPERIMENTS).items() if f"experiments/{name}" in CLAIMS.values()
-}
-"""Name of each claim that has a page -> claim, in the order of the experiments."""
+ALL = claims_of(EXPERIMENTS)
+"""Name of each claim -> claim, in the order of the experiments."""
+TESTED = {name: claim for name, claim in ALL.items() if f"experiments/{name}" in CLAIMS.values()}
+"""The claims that have results, and so a page."""
+WAITING = ALL.keys() - TESTED.keys()
+"""Names of the claims that have no results yet."""
 
 
 def path_of(name: str) -> str:

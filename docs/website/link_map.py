@@ -170,8 +170,17 @@ def _declared() -> Pairs:
 
 @cache
 def declared() -> dict[str, dict[str, list[str]]]:
-    """Return the content of `docs/links.toml`."""
-    return tomllib.loads(_text(ROOT / "docs/links.toml"))
+    """Return the content of `docs/links.toml`, without the claims that have no results and so no page yet."""
+    content: dict[str, dict[str, list[str]]] = tomllib.loads(_text(ROOT / "docs/links.toml"))
+    waiting = {f"claim/{name}" for name in claims.WAITING}
+    return {
+        kind: {
+            name: [other for other in others if other not in waiting]
+            for name, others in listed.items()
+            if f"{kind}/{name}" not in waiting
+        }
+        for kind, listed in content.items()
+    }
 
 
 def front_matter(exercise: str) -> list[Node]:
