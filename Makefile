@@ -114,7 +114,7 @@ notebooks: $(READY)
 # base seed of tasks that nobody looked at while the claims were written
 UNSEEN = 4
 # Git tag of the commit that has the predictions, before the results are known
-PREDICTED = predictions-2026-11-28
+PREDICTED = predictions-2026-11-27
 report: $(READY)
 	$(BIN)/grpo-ref experiment predict --out docs/experiments --tag $(PREDICTED)
 	$(BIN)/grpo-ref experiment run --seed $(UNSEEN)
