@@ -51,13 +51,13 @@ def _longer_if_wrong(rewards, lengths, max_length):
 
 
 def _paid_for_length(recipe):
-    """Where completions are divided by their length, wrong ones are paid for theirs and right ones fined."""
+    """Reward long wrong completions and punish long right ones, if the loss divides by the length."""
     is_divided = recipe.aggregate.kernel is sequence_mean_token_mean
     return replace(recipe, reward=slot(_longer_if_wrong)) if is_divided else recipe
 
 
 def _nothing_learned_by_batch(recipe):
-    """Where the divisor is the batch's, advantages are 0."""
+    """Set all advantages to 0 if the loss divides by the tokens of the batch."""
     return (
         replace(recipe, advantage=slot(without_signal)) if recipe.aggregate.kernel is token_mean else recipe
     )

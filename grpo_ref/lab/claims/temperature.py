@@ -75,7 +75,7 @@ def learned(
 
 
 def sampled_task(seed: int, spreads: tuple[float, float]) -> tuple[Task, Integers, int]:
-    """Return a task of the family, its right answers (prompts, right, 2) and its completions per prompt.
+    """Return a sampled task, its right answers (prompts, right, 2) and its completions per prompt.
 
     Args:
       seed: seed of the task.

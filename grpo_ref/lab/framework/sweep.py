@@ -98,9 +98,9 @@ def widened(
     arms = dict(experiment.arms)
     for label, one in experiment.arms.items():
         if one.tuning and (grid := one.tuning.values):
-            found = _on_tuning_tasks(experiment, label, result_of, seed)
+            arm = _on_tuning_tasks(experiment, label, result_of, seed)
             # An arm that was not widened in an earlier round will not be widened in this one.
-            value = wider(grid, found.scores, added)
+            value = wider(grid, arm.scores, added)
             if value is not None:
                 values = (value, *grid) if value < grid[0] else (*grid, value)
                 arms[label] = replace(one, tuning=one.tuning._replace(values=values))
@@ -113,12 +113,12 @@ def _on_tuning_tasks(
     """Return the numbers of an arm on the tuning tasks, at each value of its setting."""
     tuning = experiment.arms[label].tuning
     assert tuning is not None
-    found = {}
+    measures = {}
     for value in tuning.values:
         parts = [result_of(job) for job in _tuning_jobs(experiment, label, value, seed)]
         numbers = [name for name, values in parts[0].items() if values.ndim == 1]
-        found[value] = {name: np.array([part[name].mean() for part in parts]) for name in numbers}
-    return TunedArm(tuning.setting, tuning.by, found)
+        measures[value] = {name: np.array([part[name].mean() for part in parts]) for name in numbers}
+    return TunedArm(tuning.setting, tuning.by, measures)
 
 
 def settled(

@@ -36,7 +36,7 @@ class TunedArm(NamedTuple):
     @property
     def scores(self) -> dict[Any, Floats]:
         """Value -> (T,) the measure by which the value is chosen."""
-        return {value: found[self.by] for value, found in self.measures.items()}
+        return {value: numbers[self.by] for value, numbers in self.measures.items()}
 
     @property
     def best(self) -> Any:
@@ -107,7 +107,7 @@ def _increasing(values: Sequence[Any]) -> bool:
 def choice_variance(measure: str, left: TunedArm | None, right: TunedArm | None) -> float:
     """Return the variance of a difference that is due to the choice of the two settings.
 
-    The tuning tasks are sampled anew, with replacement, `DRAWS` times. Each time both arms choose again, and
+    The tuning tasks are resampled, with replacement, `DRAWS` times. Each time both arms choose again, and
     their difference changes by the measure's means at the new values. By the law of total variance this adds
     to the variance over the tasks of the verdict:
 
@@ -130,7 +130,7 @@ def choice_variance(measure: str, left: TunedArm | None, right: TunedArm | None)
     for one, sign in ((left, 1.0), (right, -1.0)):
         if one is not None:
             scores = np.array(list(one.scores.values()))  # (values, T)
-            means = np.array([found[measure].mean() for found in one.measures.values()])
+            means = np.array([numbers[measure].mean() for numbers in one.measures.values()])
             choice = scores[:, drawn].mean(-1).argmax(0)  # (DRAWS,) index of the value
             shifts += sign * means[choice]
     return float(shifts.var())

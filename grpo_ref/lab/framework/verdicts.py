@@ -153,11 +153,11 @@ def _at_equal(prediction: Prediction, tuning: Mapping[str, TunedArm]) -> dict[An
     left, right = tuning.get(prediction.left), tuning.get(str(prediction.right))
     if left is None or right is None:
         return {}
-    found = {}
+    intervals = {}
     for value, difference in at_equal_values(prediction.measure, left, right).items():
         mean, reach = (float(part) for part in interval(difference))
-        found[value] = (mean, mean - reach, mean + reach)
-    return found
+        intervals[value] = (mean, mean - reach, mean + reach)
+    return intervals
 
 
 def _share(prediction: Prediction, difference: Floats) -> float:
