@@ -156,8 +156,11 @@ EXPERIMENT = Experiment(
     " constant",
     family=FAMILY,
     run=f"The lengths are {', '.join(map(str, LENGTHS))} tokens. The algorithm is the plain policy gradient"
-    f" with the sampler's expected reward as baseline. Weights are truncated at {CAP:g}, masked above {CAP:g}"
-    " or not limited. The bias of weights without a limit is computed exactly. Noise and error of all weights"
+    " with the sampler's expected reward as baseline. The weight of a token is its own ratio of learner to"
+    ' sampler ("token"), the product of the ratios up to this token ("prefix"), its ratio times the smallest'
+    ' ratio before it ("smallest of prefix"), or the product of all ratios of the completion ("sequence").'
+    f' Weights are truncated at {CAP:g}, masked above {CAP:g} or not limited ("full"). The bias of weights'
+    ' without a limit is computed exactly ("exact"). Noise and error of all weights'
     f" are estimated from {COMPLETIONS} completions of the sampler in each run, the same ones for all"
     f" weights, and hold for a batch of {BATCH}.",
     measured="Bias: length of the difference between the expected step and the exact gradient of the"

@@ -58,21 +58,23 @@ def _ranks(
 
 EXPERIMENT = Experiment(
     name="ordinal",
-    title="Are ranks (GOPO) better than rewards?",
+    title="Should rewards be replaced by their ranks in the group (GOPO)?",
     group="rewards",
     claim="Ranks (GOPO) do better than rewards where these come from a model that distorts them or is"
     " noisy; rewards do better where they are verified and binary.",
     source="Choi et al. 2026, GOPO (arXiv:2602.03876); a book chapter on GRPO (2026, not public), sec."
     " 7.5.12",
     family=FAMILY,
-    run="The reward is the hidden quality; or distorted; or noisy, with Cauchy errors or in the control"
-    " with normal errors of the same scale; or 1 where the test is passed and else 0; or, in the hostile"
-    f" arm, that with errors of {JITTER:g}. GRPO learns 80 batches of 8 groups with Adam and without a KL"
-    " penalty, with its own advantages or with ranks; once also without the eps = 1e-4 that is added to the"
-    " deviation.",
-    measured="The hidden quality, on a scale from 0 (the reference's) to 1 (the best), as sampled: a mean"
-    " over the updates, and over their last fifth (final). Each comparison is at the learning rates that are"
-    " best for the number that is compared.",
+    run='The reward is the hidden quality ("exact"); or that quality, distorted; or that quality with Cauchy'
+    ' errors, some of which are huge ("noisy"), or with normal errors of the same scale; or 1 if the test is'
+    f' passed and 0 if it is not ("binary"); or the binary reward with errors of {JITTER:g} ("jittered").'
+    " GRPO trains a policy on 80 batches of 8 groups with Adam and without a KL penalty. Its advantages are"
+    " its own, or the centered ranks of the rewards in the group. One variant of GRPO adds no eps = 1e-4 to"
+    " the standard deviation.",
+    measured="The hidden quality of the sampled completions, on a scale from 0 (the reference's) to 1 (the"
+    " best): a mean over the updates, and over their last fifth (final). Each comparison is at the learning"
+    ' rates that are best for the number that is compared; "for the end" means that the rate is best for the'
+    " final quality.",
     arms={
         f"{how}, {scores}": _with(scores, recipe)
         for scores in SCORES

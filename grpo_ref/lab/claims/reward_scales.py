@@ -114,14 +114,15 @@ EXPERIMENT = Experiment(
     " each token with a quality that is uniform from 0 to 1. The reward for the second part is its mean"
     " quality, that for the first part is its mean quality times 3 to 100 (log-uniform). Groups have 4, 8"
     " or 16 completions.",
-    run="80 batches of 8 groups are learned with Adam: with GRPO without a KL penalty on the sum of both"
-    " rewards, and with GDPO, both with weights of 1. This is repeated at fixed ratios of the scales; where"
-    " the ratio is 1, there is nothing to drown. In the hostile arm the second quality is drawn anew for"
-    f" each of {COPIES} prompts of a question, so that its reward is luck.",
+    run="A policy learns from 80 batches of 8 groups with Adam and without a KL penalty: with GRPO on the sum"
+    ' of both rewards ("summed"), or with GDPO; both rewards have the weight 1. This is repeated at fixed'
+    ' ratios of the scales; at "1:1" there is nothing to drown. In the variants called "luck" the second'
+    f" reward is only noise: the second quality differs at random among {COPIES} prompts that are the same"
+    " question to the policy.",
     measured="The quality of each part, on a scale from 0 (the reference's) to 1 (the best), as a mean over"
     " the updates and over their last fifth (final). The learning rate is chosen by the mean of both parts"
-    " over the updates; where the second is luck, by the first; and twice by the small reward alone, its mean"
-    " or its end.",
+    ' over the updates; with "luck" by the first part; with "for the small" by the mean of the small reward'
+    ' alone; and with "for the end" by the small reward at the end.',
     arms={name: _arm(recipe) for name, recipe in RECIPES.items()}
     | {
         f"{name}, {ratio:g}:1": _arm(recipe, ratio=ratio)

@@ -171,15 +171,17 @@ EXPERIMENT = Experiment(
     source="Fu et al. 2025, AReaL (arXiv:2505.24298), and MiniMax 2025, CISPO (arXiv:2506.13585), from"
     " summaries, the papers were not read; Yao et al. 2025, truncated importance sampling",
     family=FAMILY,
-    run=f"{UPDATES} batches are learned with Adam and without a KL penalty, each drawn by the policy of 0,"
-    f" 2 or {OLD} updates ago. Plain clipping bounds the ratio of policy to sampler to within 0.2."
-    " Decoupled PPO bounds the ratio to the learner when it gets the batch, and weighs each token by the"
-    " ratio of that learner to the sampler; TIS limits this weight to 2. CISPO has the gradient of the"
-    " log-probability with the ratio to the sampler as a constant weight of at most 5. In a control the"
-    " batch is taken to be fresh.",
+    run=f"A policy learns from {UPDATES} batches with Adam and without a KL penalty. Each batch is sampled by"
+    f" the policy of 0, 2 or {OLD} updates ago; this number of updates follows the name of the method."
+    " Plain clipping bounds the ratio of policy to sampler to within 0.2. Decoupled PPO bounds the ratio to"
+    " the learner when it gets the batch, and weighs each token by the ratio of that learner to the sampler;"
+    " TIS limits this weight to 2. CISPO has the gradient of the log-probability with the ratio to the"
+    ' sampler as a constant weight of at most 5. "No weight" is a control: it bounds the ratio to the learner'
+    ' like decoupled PPO, but weighs no token, as if the batch were fresh. "Few" means tasks with only 9'
+    " questions.",
     measured="The exact share of right completions by the labels, at temperature 1: over the last fifth of"
-    " the training (final), and as a mean over all of it. Each comparison is at the learning rates that are"
-    " best for the number that is compared.",
+    " the updates (final), and as a mean over all updates. Each comparison is at the learning rates that are"
+    ' best for the number that is compared; "for the end" means that the rate is best for the final share.',
     arms={label: one for both in TRAINED.values() for label, one in both.items() if label in NEEDED},
     predictions=PREDICTIONS,
     panels=(
