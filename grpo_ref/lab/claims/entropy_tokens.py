@@ -67,9 +67,10 @@ EXPERIMENT = Experiment(
     " are also how likely all forks are right at first (2 to 50 %, log-uniform) and the share of the labels"
     " that differ in a fork by luck (0 to 0.3).",
     run="80 batches of 8 groups of 8 are learned with Adam, in one step each, by GRPO with the token mean and"
-    " without a KL penalty. The gradient is that of all tokens, of the share with the highest entropy in the"
-    " batch, of all tokens but these, or of as many at random. Once more the reference is nearly certain of a"
-    " wrong token (0.8 to 0.95) in one place, which is no fork.",
+    " without a KL penalty. The gradient is taken from all tokens, from the fifth or the twentieth of the"
+    " batch's tokens with the highest entropy, from all but the highest fifth (“lowest four fifths”), or from"
+    " a random fifth (“any fifth”). In the “surely wrong” tasks the reference gives a probability of 0.8 to"
+    " 0.95 to a wrong token in one place, which is no fork.",
     measured="The share of right completions by the labels, as sampled at temperature 1: over the last fifth"
     " of the training, and as a mean over all of it, by which the learning rate is chosen.",
     arms={

@@ -70,9 +70,9 @@ EXPERIMENT = Experiment(
     " two heads) reads the number of the prompt and the tokens so far. It first imitates 4096 answers of a"
     " table with these chances.",
     run=f"{SIZES['updates']} batches of {SIZES['prompts']} groups of {SIZES['group_size']} are learned with"
-    " Adam, in one step each, by GRPO with the token mean and without a KL penalty. The gradient is that of"
-    " all tokens, of the share with the highest entropy in the batch, of all tokens but these, or of as many"
-    " at random.",
+    " Adam, in one step each, by GRPO with the token mean and without a KL penalty. The gradient is taken"
+    " from all tokens, from the fifth of the batch's tokens with the highest entropy, from all but these"
+    " (“lowest four fifths”), or from a random fifth (“any fifth”).",
     measured="The share of right completions by the labels, as sampled at temperature 1: over the last fifth"
     " of the training, and as a mean over all of it, by which the learning rate is chosen.",
     arms={

@@ -91,14 +91,17 @@ EXPERIMENT = Experiment(
     " tokens at first, on which no reward depends, up to a budget of 8 to 20 tokens. Each question has two"
     " states for it: for a share of the answers, drawn from 0 to 1, the state tells whether the answer was"
     " right, and for the others it tells nothing.",
-    run=f"There are {UPDATES} updates of 16 x 8 completions with Adam and without a KL penalty: with the"
-    " sequence mean with and without the division by the standard deviation, with the token mean with that"
-    " division, and with Dr. GRPO. GRPO and Dr. GRPO are also run where the state never tells (a single"
-    " state), tells for half of the answers, and always tells; GRPO there also without wrong labels.",
-    measured="How much longer right and wrong completions (by their labels) have become: the logarithm of"
-    " their expected length over that at the start, computed from the policy, as a mean over the last fifth"
-    " of the updates. Mistaken answers are those that most labels of the question call wrong. The learning"
-    " rate is chosen by the share of right completions over the same updates.",
+    run=f"There are {UPDATES} updates of 16 x 8 completions with Adam and without a KL penalty. The loss is"
+    " averaged over each completion (“sequence mean”, as in GRPO), over all tokens of the batch (“token"
+    " mean”), or divided by a constant (Dr. GRPO). “std” means that advantages are divided by the standard"
+    " deviation. GRPO and Dr. GRPO are also run in tasks where the state after the answer never, always, or"
+    " for half of the answers shows whether the answer was right (“never tells”, “always tells”, “tells"
+    " half”). GRPO is run there without wrong labels as well (“right labels”).",
+    measured="Growth: the logarithm of the expected length of completions over that at the start, computed"
+    " from the policy, as a mean over the last fifth of the updates. A growth of -0.7 means half as long."
+    " It is computed for right and for wrong completions, by their labels, and for mistaken answers, which"
+    " are those that most labels of the question call wrong. The learning rate is chosen by the share of"
+    " right completions over the same updates.",
     arms={
         GRPO_ARM: _arm(NO_KL),
         MEAN_ARM: _arm(SEQUENCE_MEAN),

@@ -153,12 +153,14 @@ EXPERIMENT = Experiment(
     " on which no reward depends, up to a budget of 8 to 16 tokens. A small transformer reads the number"
     " of the question, the answer and the filler so far; it first imitates 4096 such completions, in which"
     " filler does not depend on the answer.",
-    run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam and without a KL penalty:"
-    " with GRPO, with the token mean and the division by the standard deviation, and with Dr. GRPO.",
-    measured="How much longer right and wrong completions (by their labels) have become: the logarithm of"
-    " their expected length over that at the start, computed from the policy after every"
-    f" {EVERY} updates, as a mean over the last fifth of the training. The learning rate is chosen by the"
-    " share of right completions over the same updates.",
+    run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam and without a KL penalty."
+    " The loss is averaged over each completion (“sequence mean”, as in GRPO), over all tokens of the batch"
+    " (“token mean”), or divided by a constant (Dr. GRPO). “std” means that advantages are divided by the"
+    " standard deviation.",
+    measured="Growth: the logarithm of the expected length of right and of wrong completions, by their"
+    f" labels, over that at the start, computed from the policy after every {EVERY} updates, as a mean over"
+    " the last fifth of the training. A growth of -0.7 means half as long. The learning rate is chosen by"
+    " the share of right completions over the same updates.",
     arms={
         GRPO_ARM: _arm(NO_KL),
         TOKEN_ARM: _arm(replace(NO_KL, aggregate=slot(token_mean))),

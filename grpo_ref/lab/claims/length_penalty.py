@@ -154,14 +154,15 @@ EXPERIMENT = Experiment(
     " enough, and the policy thinks on with a constant chance, for 30 to 80 % of the budget in the mean,"
     " if it were endless.",
     run="100 batches of 16 groups of 8 are learned with Adam and without a KL penalty. The reward is 1 for a"
-    " right answer and 0 for a wrong one. DAPO's penalty grows over the last fifth of the budget from 0 to"
-    " 0.5, half of this difference, as in the paper, whose rewards are +1 and -1, or to 1 (doubled), which is"
-    " the paper's number without its rewards. The price of every"
-    f" token adds up to {LINEAR} over the budget, or to {WEAK} (slight), the latter with and without the"
-    " division by the standard deviation of the group.",
-    measured="The length as a share of the budget, the share of right answers and that of completions that"
-    " are cut, as sampled at temperature 1, over the last fifth of the training. The learning rate is the one"
-    " with the most right answers.",
+    " right answer and 0 for a wrong one. DAPO's penalty (“soft overlong”) grows over the last fifth of the"
+    " budget from 0 to 0.5. That is half of the difference between right and wrong, as in the paper, whose"
+    " rewards are +1 and -1. “Doubled”, it grows to 1, which is the paper's number without its rewards. The"
+    f" price of every token adds up to {LINEAR} over the budget, or to {WEAK} (“slight”). The slight price is"
+    " also run without the division by the standard deviation of the group. “Long” means"
+    " tasks in which right answers need length.",
+    measured="The length as a share of the budget, the share of right answers and that of truncated"
+    " completions, sampled at temperature 1, as means over the last fifth of the training. The learning rate"
+    " is the one with the most right answers.",
     arms={label: _tuned(label, SHORT) for label in RECIPES}
     | {_long(label): _tuned(label, LONG) for label in RECIPES},
     predictions=(

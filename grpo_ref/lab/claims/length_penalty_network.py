@@ -106,15 +106,15 @@ EXPERIMENT = Experiment(
     " pairs. Their answers are right in 20 to 70 %, if they are given late enough, and in them thinking goes"
     " on with a constant chance, for 30 to 80 % of the budget in the mean, if it were endless.",
     run=f"{UPDATES} batches of {PROMPTS} groups of {GROUP} are learned with Adam and without a KL penalty."
-    " The reward is 1 for a right answer and 0 for a wrong one. DAPO's penalty grows over the last fifth of"
-    " the budget from 0 to 0.5, half of this difference, as in the paper, whose rewards are +1 and -1, or to"
-    " 1 (doubled), which is the paper's number without its rewards."
-    f" The price of every token adds up to {PRICE} over the budget, without the division by the"
-    " standard deviation of the group.",
-    measured="Computed from the policy at temperature 1: the share of right completions, and their length as"
-    " a share of the budget, on the prompts of the training and on those held out, each after every"
-    f" {EVERY} updates; the last two count. The learning rate is the one with the most right answers in the"
-    " training.",
+    " The reward is 1 for a right answer and 0 for a wrong one. DAPO's penalty (“soft overlong”) grows over"
+    " the last fifth of the budget from 0 to 0.5. That is half of the difference between right and wrong, as"
+    " in the paper, whose rewards are +1 and -1. “Doubled”, it grows to 1, which is the paper's number"
+    f" without its rewards. The price of every token (“slight”) adds up to {PRICE} over the budget, without"
+    " the division by the standard deviation of the group.",
+    measured="The share of right completions, and their length as a share of the budget, at temperature 1,"
+    f" computed from the policy after every {EVERY} updates; the last two of these count. Both are computed"
+    " for the prompts of the training and for the held-out prompts. The learning rate is the one with the"
+    " most right answers in the training.",
     arms={
         NONE: _arm(slot(task_reward)),
         # DAPO's weight is 1 beside rewards of +1 and -1, which is 0.5 beside rewards of 1 and 0.

@@ -99,16 +99,18 @@ EXPERIMENT = Experiment(
     family=FAMILY,
     run="There are 60 updates of 16 x 8 completions with Adam: GRPO with the token mean and without a KL"
     " penalty. A right answer earns 2 and a wrong one 0: the difference is that of DAPO's +1 and -1."
-    " Completions that are cut count as wrong, or are left out (overlong filtering), or count as wrong"
-    " while DAPO's penalty takes up to 1 in the last fifth of the budget, or up to 2 (doubled), which is what"
-    " it takes relative to rewards of 1 and 0 if its weight stays 1. In the control the budget cuts"
-    " about 1 % of the reasoning at first, and in tight tasks 90 %. In the hostile tasks reasoning is of no"
-    " use: it is right for half of the prompts, and the quick answer for more.",
-    measured="The share of right answers, as sampled at temperature 1: a mean over the updates, by which"
-    " the learning rate is chosen, and its largest fall below its best so far (means of 5 updates). The"
-    " share of completions that are cut. At the start, the gradient of one batch: its standard deviation"
-    " relative to the length of the expected gradient, and the cosine of the expected gradient with the"
-    " direction that makes reasoning likelier.",
+    " Truncated completions count as wrong, or are excluded from the loss (overlong"
+    " filtering), or count as wrong and are penalized in addition. The penalty is DAPO's: it grows over the"
+    " last fifth of the budget to 1 (the soft one) or to 2 (“doubled penalty”). Doubled is what the"
+    " paper's weight of 1 amounts to with rewards of 1 and 0. The “ample” tasks are a control: the budget"
+    " truncates about 1 % of the reasoning at first. In the “tight” tasks it truncates 90 %. The “useless”"
+    " tasks were made to break the method: reasoning is right for half of the prompts, and the quick answer"
+    " for more. “Start” is the initial policy, which is not trained.",
+    measured="The share of right answers, sampled at temperature 1: its mean over the updates, by which the"
+    " learning rate is chosen, and its largest fall below the best value so far (means of 5 updates). The"
+    " share of truncated completions. For the initial policy: the standard deviation of the gradient of one"
+    " batch, relative to the length of the expected gradient (“gradient noise”), and the cosine between the"
+    " expected gradient and the direction that makes reasoning more likely (“push to reason”).",
     arms={
         PUNISHED: _arm(BASE),
         FILTERED: _arm(FILTER),

@@ -94,14 +94,15 @@ EXPERIMENT = Experiment(
     " 20 to 70 %, if they come late enough, and their number of thoughts is geometric.",
     run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"
     " Adam: GRPO with the token mean and without a KL penalty. A right answer earns 1 and a wrong one 0."
-    " Completions that are cut count as wrong, or are excluded (overlong filtering), or count as wrong while"
-    " DAPO's penalty takes up to 0.5 in the last fifth of the budget: half of the difference, as in the"
-    " paper, whose rewards are +1 and -1. The doubled penalty takes up to 1, which is the paper's number"
-    " without its rewards. In ample tasks an answer needs at most half of the budget, and the"
-    f" learning rate is {AMPLE_RATE}.",
-    measured="The share of right answers, as sampled at temperature 1: a mean over the updates, by which the"
-    " learning rate is chosen, and its largest fall below its best so far (means of 5 updates). The share of"
-    " completions that are cut.",
+    " Truncated completions count as wrong, or are excluded from the loss (overlong filtering), or count as"
+    " wrong and are penalized in addition. The penalty is DAPO's: it grows over the last fifth of the budget"
+    " to 0.5 (“soft penalty”), which is half of the difference between right and wrong, as in the paper,"
+    " whose rewards are +1 and -1; or to 1 (“doubled penalty”), which is the paper's number without its"
+    " rewards. In the “ample” tasks an answer needs at most half of the budget, and the learning rate is"
+    f" {AMPLE_RATE}.",
+    measured="The share of right answers, sampled at temperature 1: its mean over the updates, by which the"
+    " learning rate is chosen, and its largest fall below the best value so far (means of 5 updates). The"
+    " share of truncated completions.",
     arms={
         PUNISHED: _tuned(BASE),
         FILTERED: _tuned(FILTER),

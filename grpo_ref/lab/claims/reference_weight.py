@@ -89,13 +89,15 @@ EXPERIMENT = Experiment(
     " gives the name Dr. GRPO to this weight",
     family=FAMILY,
     run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"
-    " Adam and without a KL penalty: GRPO, GRPO with the chapter's weight, and the real Dr. GRPO. Both GRPOs"
-    " are also run with SGD; without fillers, where nothing is to be corrected; and where 80 % of the answers"
-    " are right at first, so that the weight falls on right tokens. Of the first gradient one batch of 64"
-    " groups is looked at.",
-    measured="The chance of a right answer, computed from the policy at temperature 1, as a mean over all"
-    " updates, by which the learning rate is chosen; and the length of the gradient in the places of fillers"
-    " and of tokens that matter, root mean square, over that of all places.",
+    " Adam and without a KL penalty: GRPO, GRPO with each token weighted by 1 - π_ref (“weighted”), and"
+    " Dr. GRPO as published, which has no such weight. Both GRPOs are also run with SGD; in tasks without"
+    " fillers, where there is nothing to correct; and in tasks made to break the weight, where 80 % of the"
+    " answers are right at first and the weight is small on right tokens. The first gradient is that of one"
+    " batch of 64 groups.",
+    measured="The probability of a right answer at temperature 1, computed from the policy, as a mean over"
+    " all updates, by which the learning rate is chosen. For the first gradient: its root mean square length"
+    " in the places of fillers, and in the places of tokens that matter, both relative to all places; and"
+    " the share of the fillers in the squared gradient.",
     arms={
         "GRPO": _arm(PLAIN),
         "weighted": _arm(WEIGHTED),

@@ -138,13 +138,15 @@ EXPERIMENT = Experiment(
     family=f"{FAMILY} A small transformer reads the number of the question and its own tokens. It first"
     " imitates 4096 answers of the reference.",
     run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"
-    " Adam and without a KL penalty: GRPO, GRPO with the chapter's weight, and the real Dr. GRPO. Both GRPOs"
-    " are also run without fillers, where nothing is to be corrected, at a learning rate of"
-    f" {CONTROL_RATE}. Of the first gradient one batch of 32 groups is looked at.",
-    measured="The share of right answers, as sampled at temperature 1: a mean over all updates, by which the"
-    " learning rate is chosen. Of the first gradient with respect to the weights of the network, the part"
-    " that comes from fillers, and the part from the tokens that matter: its length over the square root of"
-    " its number of tokens, divided by the same for all tokens; and its share of the squared lengths.",
+    " Adam and without a KL penalty: GRPO, GRPO with each token weighted by 1 - π_ref (“weighted”), and"
+    " Dr. GRPO as published, which has no such weight. Both GRPOs are also run in tasks without fillers,"
+    f" where there is nothing to correct, at a learning rate of {CONTROL_RATE}. The first gradient is that of"
+    " one batch of 32 groups.",
+    measured="The share of right answers, sampled at temperature 1: its mean over all updates, by which the"
+    " learning rate is chosen. The first gradient with respect to the weights of the network is split into"
+    " the part that comes from fillers and the part that comes from tokens that matter. For each part: its"
+    " length over the square root of its number of tokens, relative to all tokens; and its share of the"
+    " squared lengths.",
     arms={
         "GRPO": _tuned(PLAIN),
         "weighted": _tuned(WEIGHTED),
