@@ -81,8 +81,9 @@ EXPERIMENT = Experiment(
     family=FAMILY,
     run="There are 80 updates of 16 x 8 completions with Adam and without a KL penalty. Batch scaling divides"
     " by the standard deviation of the batch and subtracts the mean of the group, as TRL and Lite PPO do; the"
-    " chapter's formula subtracts the mean of the batch. Batch scaling is also tried without the reward for"
-    " words that end.",
+    " formula of the book chapter subtracts the mean of the batch. The token-level loss gives every token of"
+    " a batch the same weight. 'Both' has batch scaling and the token-level loss. In 'one reward' words that"
+    " end are not rewarded, only right words.",
     measured="The share of right completions, as sampled at temperature 1 and judged by the labels, as a mean"
     " over all updates; the learning rate is chosen by it. The interaction is what both together gain beyond"
     " the sum of what each gains alone, in the same unit, at one learning rate for all four.",

@@ -130,16 +130,17 @@ EXPERIMENT = Experiment(
     source="curriculum sampling: Kimi k1.5 (arXiv:2501.12599); a book chapter on GRPO (2026, not public),"
     " sec. 7.4",
     family=FAMILY,
-    run=f"There are 20, 40, 80 or 160 updates, as drawn, of {PROMPTS} x {GROUP} completions with Adam and"
-    " without a KL penalty: on the hardest prompt only; on the pool as it is; with only the shorter half of"
-    " the lengths in the first half of the training, or, in the hostile arm, only the longer half; and with"
-    f" the pool filtered every 10 updates by the pass rates of one group for each of its {COPIES} prompts"
-    " of each length. This is repeated where the hardest prompt is solved at first with a chance of 1e-8"
-    " (hopeless), and in the control with prompts that share no steps.",
+    run=f"There are 20, 40, 80 or 160 updates, as sampled for the task, of {PROMPTS} x {GROUP} completions"
+    " with Adam and without a KL penalty. Training uses the hardest prompt only; or all prompts as they are"
+    " ('pool'); or in its first half only the shorter half of the lengths ('easy first'); or in its first"
+    " half only the longer half, which is meant to do harm ('hard first'). The filter keeps the prompts with"
+    " a pass rate of 20 to 80 %, which is estimated every 10 updates from one group for each of the"
+    f" {COPIES} prompts of each length. This is repeated where the hardest prompt is solved at first with a"
+    " chance of 1e-8 ('hopeless'), and in a control with prompts that share no steps ('own steps').",
     measured="The probability that the hardest prompt is solved, computed from the policy: a mean over the"
-    " last fifth of the updates, and over the last fifth of the completions of a training without a filter,"
-    " those that the filter spends included. Each comparison is at the learning rates that are best for the"
-    " number that is compared.",
+    " last fifth of the updates ('final solved'), or over the last fifth of the completions that training"
+    " without a filter has, where the completions that the filter uses are counted ('by completions'). Each"
+    " comparison is at the learning rates that are best for the number that is compared.",
     arms={
         "hardest only": _arm(HARDEST_ONLY),
         "pool": _arm(POOL),

@@ -141,10 +141,11 @@ EXPERIMENT = Experiment(
     " and 80 % of the pool. At first it is solved with a chance of one in a million to one in a hundred"
     " (log-uniform). A small transformer reads the number of steps and the moves so far, and has to find"
     " out by itself that prompts share steps; it first imitates 4096 attempts of a table in which they do.",
-    run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam and without a KL penalty:"
-    " on the hardest prompt only; on the pool as it is; with only the shorter half of the lengths in the"
-    " first half of the training; and with the pool filtered every 10 updates by the pass rates of one group"
-    f" for each of the {COPIES} prompts of each length.",
+    run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam and without a KL penalty."
+    " Training uses the hardest prompt only; or all prompts as they are ('pool'); or in its first half only"
+    " the shorter half of the lengths ('easy first'). The filter keeps the prompts with a pass rate of 20 to"
+    " 80 %, which is estimated every 10 updates from one group for each of the"
+    f" {COPIES} prompts of each length.",
     measured="The probability that the hardest prompt is solved, computed from the policy: a mean over the"
     " last fifth of the updates, by which the learning rate is chosen.",
     arms={

@@ -152,14 +152,16 @@ EXPERIMENT = Experiment(
     " public), sec. 7.4",
     family=FAMILY,
     run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions, {COPIES} prompts for each question,"
-    " and no KL penalty: with all groups; with dead groups redrawn up to 3 times (dynamic sampling); and with"
-    " the prompts filtered every 10 updates by the pass rate of one group each. In the control batches have"
-    " all groups and four times the prompts, about what redrawing costs. The first two are run with SGD too.",
+    " and no KL penalty. A group is called dead if its rewards are all equal. Training uses all groups; or"
+    " dead groups are resampled up to 3 times (dynamic sampling); or only prompts with a pass rate of 20 to"
+    " 80 % are used, estimated every 10 updates from one group each (filter). In the control batches have all"
+    " groups and four times the prompts, about what resampling costs. Training with all groups and dynamic"
+    " sampling are run with SGD too.",
     measured="The share of right completions over all prompts, computed from the policy at temperature 1: its"
-    f" mean over the updates, and its mean over the first {BUDGET} sampled completions. Each comparison is at"
-    " the learning rates that are best for its own mean. Of redrawn groups the expected number of"
-    " completions is counted, of the filter the exact number. The length of the dead groups' gradient is"
-    " measured as well.",
+    f" mean over the updates, and its mean over the first {BUDGET} sampled completions ('by completions')."
+    " Each comparison is at the learning rates that are best for its own mean. For resampled groups the"
+    " expected number of completions is counted, for the filter the exact number. The length of the gradient"
+    " of dead groups is measured as well.",
     arms={
         "one batch": arm(gradients, recipe=PLAIN),
         **_arms(ADAM),

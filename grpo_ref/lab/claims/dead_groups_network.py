@@ -75,13 +75,13 @@ EXPERIMENT = Experiment(
     " public), sec. 7.4",
     family=SUMS,
     run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions, {COPIES} prompts for each question,"
-    f" and no KL penalty: with all groups, and with dead groups redrawn up to {RESAMPLES} times (dynamic"
-    " sampling). In the control batches have all groups and four times the prompts, about what redrawing"
-    " costs. Adam takes one step per batch.",
-    measured="The share of right completions of each batch as it is first drawn, at temperature 1: its mean"
-    f" over the updates, and its mean over the first {BUDGET} sampled completions. Each comparison is at the"
-    " learning rates that are best for its own mean. Of redrawn groups the expected number of"
-    " completions is counted.",
+    " and no KL penalty. A group is called dead if its rewards are all equal. Training uses all groups, or"
+    f" dead groups are resampled up to {RESAMPLES} times (dynamic sampling). In the control batches have all"
+    " groups and four times the prompts, about what resampling costs. Adam takes one step per batch.",
+    measured="The share of right completions of each batch as it is first sampled, at temperature 1: its mean"
+    f" over the updates, and its mean over the first {BUDGET} sampled completions ('by completions'). Each"
+    " comparison is at the learning rates that are best for its own mean. For resampled groups the expected"
+    " number of completions is counted.",
     arms={
         ALL: _arm(),
         REDRAWN: _arm(recipe=MIXED, resamples=RESAMPLES),

@@ -110,10 +110,10 @@ EXPERIMENT = Experiment(
     " group is the baseline; a book chapter on GRPO (2026, not public), sec. 7.2, 'why group"
     " normalization works'",
     family=f"{FAMILY} Here there are {CONTEXTS} contexts of 2 to {MOST_ARMS} arms.",
-    run=f"For each seed a bandit and a policy are drawn, and {BATCHES} batches with one group for each"
-    f" context, and as many of {COMPLETIONS} completions in all, whose contexts are drawn; nothing is"
-    " trained. V(s) and the gradient of the expected reward are known exactly. Advantages are centered and"
-    " not divided.",
+    run=f"For each seed a bandit and a policy are sampled, and {BATCHES} batches with one group for each"
+    f" context. Where it says 'as many', a batch has {COMPLETIONS} completions in all, for any size of the"
+    " groups, and its contexts are sampled. Nothing is trained. V(s) and the gradient of the expected reward"
+    " are known exactly. Advantages are centered and not divided.",
     measured="The error of the group mean (bias, and root of the mean square, in units of reward), and the"
     " root mean squared distance of a batch's gradient from the exact one, relative to the exact one's"
     " length, as a power of ten: 0.1 is a quarter more.",

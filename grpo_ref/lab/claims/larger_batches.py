@@ -84,15 +84,17 @@ EXPERIMENT = Experiment(
     " vanishes as the batch grows; a book chapter on GRPO (2026, not public), sec. 7.5.10, as a finding"
     " of ScaleRL (arXiv:2510.13786), whose abstract does not have it",
     family=FAMILY,
-    run=f"Advantages are divided by the standard deviation of the batch, the mean being the group's, or by"
-    f" that of the group. There are {UPDATES} updates with Adam and without a KL penalty, of {SMALL},"
-    f" {MIDDLE} or {LARGE} prompts with {GROUP} completions each; once as many completions for two sizes, in"
-    f" {UPDATES} updates of {LARGE} prompts or {UPDATES * LARGE // MIDDLE} of {MIDDLE}. The gain is also"
-    " taken with the mean of the batch, the chapter's formula, and in a control in which only the right word"
-    " is rewarded, so that no group differs by little.",
+    run=f"Batch-level scaling divides advantages by the standard deviation of the batch, group-level scaling"
+    " by that of the group. Both subtract the mean of the group. There are"
+    f" {UPDATES} updates with Adam and without a KL penalty, of {SMALL}, {MIDDLE} or {LARGE} prompts with"
+    f" {GROUP} completions each. Two sizes are also compared with as many completions: {UPDATES} updates of"
+    f" {LARGE} prompts, or {UPDATES * LARGE // MIDDLE} of {MIDDLE} ('longer'). 'Batch mean' subtracts the"
+    " mean of the batch, which is the formula of the book chapter. In the control ('one reward') only the"
+    " right word is rewarded, so that no group differs by little.",
     measured="The share of right completions, as sampled at temperature 1 and judged by the labels, as a mean"
-    " over all updates; the learning rate is chosen by it. The gain is the difference of two such means, at"
-    " one learning rate for both, chosen by their mean.",
+    " over all updates; the learning rate is chosen by it. The gain of a batch size is this mean with"
+    " batch-level scaling minus that with group-level scaling, at one learning rate for both, chosen by their"
+    " average.",
     arms={
         **{f"gain, {prompts} prompts": _gain(prompts) for prompts in BATCHES},
         f"gain, {MIDDLE} prompts, longer": _gain(MIDDLE, updates=UPDATES * LARGE // MIDDLE),

@@ -171,16 +171,17 @@ EXPERIMENT = Experiment(
     " 7.1",
     family=FAMILY,
     run=f"Each of {UPDATES} updates has {COMPLETIONS} completions and one step of Adam, on-policy, without"
-    f" dividing the advantages by anything: groups of {GROUP} with the group's mean as the baseline; or one"
-    " completion for each prompt with a table of values that starts at 0 and moves by 30 % of its mean error"
-    f" for each update, one value for each prompt, or for each state with generalized advantages (λ ="
-    f" {LAMBDA}) as in PPO. Other arms have no baseline, exact values, groups for the critic too, and critics"
-    " that move by 10 % or all of their error. In small batches there are a quarter of the completions and"
-    " twice the updates.",
+    f" dividing the advantages by anything. Either there are groups of {GROUP}, with the group's mean as the"
+    " baseline. Or there is one completion for each prompt, and a critic: a table of values that starts at 0"
+    " and moves by 30 % of its mean error in each update. It has one value for each prompt, or for each state"
+    f" with generalized advantages (GAE, λ = {LAMBDA}) as in PPO. Other arms have no baseline, the exact"
+    " values of the prompts, groups for the critic too, and critics that move by 10 % (slow) or all (fast) of"
+    " their error. Small batches have a quarter of the completions, and there are twice the updates.",
     measured="The expected reward over all prompts, computed from the policy at temperature 1, as a mean over"
-    " all updates, by which the learning rate is chosen; and the error of the baseline, root mean square"
-    " against the expected reward of the prompt (of a group's mean that of the other completions), also a"
-    " mean over all updates, at the same learning rate of 0.3.",
+    " all updates, by which the learning rate is chosen. The error of the baseline is the root mean square of"
+    " its distance from the expected reward of the prompt, as a mean over all updates, at a learning rate of"
+    " 0.3 in all arms. For the group's mean, the baseline of a completion is the mean of the other"
+    " completions.",
     arms={
         "group mean": _arm(group_mean, group_size=GROUP),
         "critic of prompts": _arm(prompt_critic),

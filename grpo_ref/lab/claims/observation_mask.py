@@ -41,11 +41,11 @@ EXPERIMENT = Experiment(
     " the mask, training on them has unintended effects.",
     source="Jin et al. 2025, Search-R1 (arXiv:2503.09516), retrieved token masking",
     family=FAMILY,
-    run=f"{POLICY} GRPO rewards a right answer with 1, without a KL penalty; all tokens of a batch that take"
-    f" part have the same weight. Adam takes one step on each of {UPDATES} batches of {PROMPTS} prompts x"
-    f" {GROUP} episodes. Either only the policy's tokens take part or the tools' words, too. In the control,"
-    " places share no weights, so that the tools' words can only make the other tokens' share of the loss"
-    " smaller.",
+    run=f"{POLICY} GRPO rewards a right answer with 1, without a KL penalty; all tokens of a batch that are"
+    " trained on have the same weight. Adam takes one step on each of"
+    f" {UPDATES} batches of {PROMPTS} prompts x {GROUP} episodes. The tools' words are masked, or they are"
+    " trained on as if the policy had written them ('not masked'). In the control ('nothing shared') places"
+    " share no weights, so that the tools' words can only make the other tokens' share of the loss smaller.",
     measured="Probability of a right answer, computed exactly from the policy, as a mean over all updates, by"
     " which the learning rate is chosen, or over the last fifth of them.",
     arms={

@@ -142,10 +142,11 @@ EXPERIMENT = Experiment(
     " not depend on the task, but on its pass rate and on the size of the groups.",
     run="The weight of a prompt is the difference between the expected advantages of its right and of its"
     " wrong completions, and its push is the expected gradient of the right answer's logit. Both are computed"
-    f" exactly, for groups of {', '.join(map(str, GROUPS[:-1]))} and {GROUPS[-1]}."
-    " Then the questions are learned in 60 updates of 16 x 8 completions without a KL penalty, with Adam,"
-    " with SGD, and with SGD and steps of equal length, for whose share the prompts compete. The rewards of a"
-    " group are centered and divided by its standard deviation, or only centered.",
+    f" exactly, for groups of {', '.join(map(str, GROUPS[:-1]))} and {GROUPS[-1]}. The rewards of a group are"
+    " centered and divided by its standard deviation ('divided'), or only centered. Then the questions are"
+    " learned in 60 updates of 16 x 8 completions without a KL penalty, with Adam, with SGD, and with SGD"
+    " whose gradients are all cut to the same length, so that prompts compete for shares of a step ('equal"
+    " steps').",
     measured="The logarithms of the weight and of the push of a prompt with a pass rate of 5 or 95 %,"
     " relative to a prompt with a pass rate of 1/2. The pass rates of all questions, and of those that are"
     " hard at first (below 20 %), computed from the policy: means over the updates. Two arms are compared at"

@@ -47,10 +47,11 @@ EXPERIMENT = Experiment(
     " sum of outcome and turn rewards; Feng et al. 2025, GiGPO (arXiv:2505.10978)",
     family=FAMILY,
     run=f"{POLICY} Adam takes one step on each of {UPDATES} batches of {PROMPTS} prompts x {GROUP} episodes."
-    " The outcome alone is rewarded for all turns together; or the sum of the outcome and of 1 for each call"
-    " that succeeded; or MT-GRPO gives each call the advantage of its own reward and that of the outcome; or"
-    " GiGPO gives each turn the advantage of the outcome and that among turns with the same state (discount"
-    " 0.95). The tools' tokens are masked, and there is no KL penalty.",
+    " With 'outcome' only a right answer is rewarded, and all turns of an episode share its advantage. 'One"
+    " sum' adds a reward of 1 for each call that succeeded to it. MT-GRPO gives each call the advantage of"
+    " its own reward and that of the outcome. GiGPO gives each turn the advantage of the outcome and that"
+    " among turns with the same state (discount 0.95). The tools' tokens are masked, and there is no KL"
+    " penalty.",
     measured="Probability of a right answer, and of success of all calls, computed exactly from the policy,"
     " as means over the updates or over the last fifth of them. The learning rate is chosen by the first.",
     arms={label: _arm(label) for label in SETTINGS}

@@ -34,12 +34,14 @@ EXPERIMENT = Experiment(
     source="It takes two: your GRPO is secretly DPO (arXiv:2510.00977); a book chapter on GRPO (2026, not"
     " public), sec. 7.5.5",
     family=FAMILY,
-    run=f"The standard is {UPDATES} batches of {PROMPTS} groups of 16. Pairs get an eighth of these"
-    f" completions in two ways: {UPDATES} batches of {PROMPTS} pairs, or {UPDATES // EIGHT} batches of"
-    f" {EIGHT * PROMPTS} pairs; and once they get as many. In one control groups of 16 get an eighth, too, on"
-    " an eighth of the prompts; in the other the advantage of a pair's completions is their own reward. Two"
-    " more comparisons fix how much is right at first, and one has four times as many batches. Adam takes"
-    " one step per batch, without a KL penalty.",
+    run=f"The standard is {UPDATES} batches of {PROMPTS} groups of 16. Groups of 2 (pairs) get an eighth of"
+    f" these completions in two ways: {UPDATES} batches of {PROMPTS} pairs ('1/8'), or {UPDATES // EIGHT}"
+    f" batches of {EIGHT * PROMPTS} pairs ('1/8, large batches'). Once pairs get all of these completions"
+    " ('as many'). In one control groups of 16 get an eighth, too, on an eighth of the prompts. In another"
+    " one the advantage of a completion is its own reward, so that the completions of a pair are not"
+    " compared. Two more comparisons fix the share of answers that are right at first at a half or at 2 %,"
+    " and one has four times as many batches ('longer'). Adam takes one step per batch, without a KL"
+    " penalty.",
     measured=f"{MEASURED} A difference of {LOSSLESS} counts as none. The paper's groups of 2 keep 97.6 % of"
     " the performance, which is less lenient: where 80 % are right, it allows a loss of 0.019.",
     arms={
