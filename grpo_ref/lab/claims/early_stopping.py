@@ -121,17 +121,19 @@ EXPERIMENT = Experiment(
     source="Gao et al. 2022, Scaling laws for reward model overoptimization, sec. 3.6 (arXiv:2210.10760)",
     family=FAMILY,
     run="GRPO learns from the judge for 200 updates of 4 groups of 8 with Adam, at a learning rate of 0.1,"
-    " with k3 at several weights or k2 at one, and without a penalty. The two are compared where the one"
-    " without is first as far from the reference (KL, between updates interpolated) as the other ends, and"
-    " where both first are at some part of this distance. In a control neither has a penalty, and one has a"
-    " third of the other's learning rate. Twice the judge is misled, as in `reward_hacking`: with a weight"
-    " of 0.3, and where the weight, or the update at which a training without a penalty is stopped, is what"
-    " gives most of the truth.",
+    " with a KL penalty (k3 at several weights, or k2 at one) and without. A run with a penalty is compared"
+    " with the run without a penalty at the update where the latter is first as far from the reference (KL,"
+    " interpolated between updates) as the former ends. The figures compare them at fractions of this"
+    " distance, too. In the control “slower”, neither run has a penalty, and one has a third of the other's"
+    " learning rate. “Misled” means that the answer which the judge likes best has less true reward than the"
+    " reference's answers have on average. “Best weight” and “best stop” are the weight of the penalty, and"
+    " the update at which a run without a penalty is stopped, that give the most true reward with a misled"
+    " judge.",
     measured=f"The proxy and the true reward of the policy, exact, in {UNITS}, and the exact KL to the"
-    " reference (nats per answer); at the end as a mean over the last fifth of the updates. A gap is what the"
-    f" training with the penalty has more at the same distance. {MARGIN} counts as none, and runs with more"
-    " are counted, too,"
-    " because a few tasks have gaps much larger than the others.",
+    " reference (nats per answer); at the end as a mean over the last fifth of the updates. A gap is the"
+    f" reward with the penalty minus the reward without it, at the same distance. A gap of {MARGIN} is"
+    " negligible. The runs with a larger gap are counted, too, because a few tasks have gaps much larger than"
+    " the others.",
     arms={f"{kl_coef:g}": _arm(kl_coef) for kl_coef in WEIGHTS}
     | {
         "k2, 0.3": _arm(0.3, recipe=K2),

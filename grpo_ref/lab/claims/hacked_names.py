@@ -125,16 +125,17 @@ EXPERIMENT = Experiment(
     " reference is (it sees 1 to 3 letters, those it has seen 8 to 100 times) and the property that the"
     " judge rewards: a length of L to L + 2 letters (L from 6 to 9), a letter once or twice, a letter at the"
     " end, or vowels and consonants in turn; of the real names 3 to 50 % have it.",
-    run="GRPO with k3 and several values of kl_coef learns for 80 updates of 8 groups of 8 with Adam, at"
-    " the same learning rate of 0.1, and at the one that gives most useful names. Twice more the reference"
-    " is the weakest or the"
-    " strongest one. In one control the judge has no flaw: it rewards the property in real names only. In"
-    " another the training without a penalty is stopped where its reward is first that at which a weight of"
-    " 0.3 ends.",
-    measured="The reward (share of names with the property) and the share of names that are in the census"
-    " list, which is only watched; at the end as a mean over the last fifth of the updates. Of 128 names"
-    " written at the end, the share that are real and differ from one another; those that have the property"
-    " as well are useful. What is gained is the reward at the end minus that of the first batch.",
+    run="GRPO learns for 80 updates of 8 groups of 8 with Adam, with a k3 penalty at several weights (the"
+    " names of the variants) or with none. All variants are compared at a learning rate of 0.1 (“at 0.1”),"
+    " and each at the rate that gives most useful names. In two more pairs the reference is the weakest or"
+    " the strongest one. In the control “flawless”, the judge rewards the property in real names only. “More"
+    " real” compares a weight of 0.3 with a run without a penalty that is stopped when it first has the"
+    " reward at which the weight of 0.3 ends.",
+    measured="The reward is the share of names with the property. Real names are those in the census list;"
+    " their share is watched but not rewarded. Both are means over the last fifth of the updates. Of 128"
+    " names written at the end, “different” is the share of names that are real and differ from one another,"
+    " and “useful” is the share that has the property as well. The gain is the reward at the end minus that of"
+    " the first batch.",
     arms={
         "none": _arm("none"),
         "0.04": _arm("0.04"),

@@ -72,14 +72,16 @@ EXPERIMENT = Experiment(
     " model",
     family=FAMILY,
     run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"
-    " Adam and without a KL penalty. Outcome supervision rewards the whole completion with 1 if it is"
-    " solved. Process supervision rewards every right step with 1, all steps of a group are normalized"
-    " together, and a token is worth the sum of what follows. One flawed judge errs at random in 20 % of its"
-    f" verdicts on moves; another gives {PLEASURE:g} for a wrong, pleasing move in 20 % of the states, once"
-    " with the outcome on top. In the control questions have one step, so that process is outcome.",
-    measured="How likely a prompt is solved, computed from the policy at temperature 1: its mean over the"
-    " updates, and over the last fifth of them (final). Each comparison is at the learning rates that are"
-    " best for the number that is compared.",
+    " Adam and without a KL penalty. “Outcome” rewards the whole completion with 1 if it is solved. “Process”"
+    " rewards every right step with 1, normalizes all steps of a group together, and gives each token the sum"
+    " of its own step and the later ones. With “random errors”, the judge of steps errs at random in 20 % of"
+    f" its verdicts. The “flawed judge” gives {PLEASURE:g} instead of 0 for a certain wrong move in 20 % of"
+    " the states; in one variant the outcome's reward is added to its rewards. “Hard” and “easy” mean that"
+    " 0.5 % or 50 % of the answers are right at first. In the control, questions have one step, so process"
+    " and outcome are the same.",
+    measured="The probability that a prompt is solved, computed from the policy at temperature 1: its mean"
+    " over the updates, and over the last fifth of them (final). Each comparison uses the learning rates that"
+    " are best for the compared measure; “for the end” marks those that are best for the final one.",
     arms={
         "outcome": _arm(OUTCOME),
         "process": _arm(),

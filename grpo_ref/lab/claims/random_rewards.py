@@ -141,14 +141,17 @@ EXPERIMENT = Experiment(
     " reference (a standard deviation of its logits of 0.5 to 2.5), the size of the groups (8 or 16), the"
     " number of passes over a batch (1, 2 or 4) and of its parts (2 or 4). The likeliest answer is right for"
     " 60 to 100 % of the prompts, or for 0 to 20 % where it is said to be wrong.",
-    run="100 batches of 16 prompts are learned with Adam and without a KL penalty, the reward of each"
-    " completion a fair coin. The ratio is clipped at 0.2 on both sides, on either side alone, or not at all;"
-    " or each batch is used for a single step, where all ratios are 1. In other arms the reference is"
-    " sharp (a standard deviation of 3 to 6), plain gradient descent takes the place of Adam, or the"
-    " rewards are true.",
-    measured="The exact probability of the answer that the reference finds likeliest letter by letter, and"
-    " that of the right answer, mean of the prompts: the last minus the first. All arms share the learning"
-    f" rates: {RATES[1]} where nothing is said, {OF_DESCENT:g} for gradient descent.",
+    run="Each run learns from 100 batches of 16 prompts, with Adam and without a KL penalty. The reward of"
+    " each completion is a fair coin. The ratio is clipped at 0.2 on both sides (“clip”), on one side (“upper"
+    " bound only”, “lower bound only”) or not at all (“no clip”). With “one step”, each batch is used for a"
+    " single optimizer step, so all ratios are 1. “Sharp” means a sharp reference (a standard deviation of"
+    " its logits of 3 to 6), and “descent” means plain gradient descent instead of Adam. “Alike” means"
+    " gradient descent with a single prompt, so that all completions teach the same behaviour. With “true"
+    " rewards”, the right answer has reward 1.",
+    measured="The likely answer consists of the letters that are most probable under the reference, one by"
+    " one. The measures are the exact probability of the likely answer and that of the right answer, averaged"
+    " over the prompts, at the end minus at the start. All variants share the learning rates:"
+    f" {RATES[1]} unless another one is given, {OF_DESCENT:g} for gradient descent.",
     arms={
         _rated(label, rate): _at(**settings, learning_rate=rate)
         for label, settings in SERIES.items()
