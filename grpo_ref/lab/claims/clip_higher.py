@@ -153,16 +153,18 @@ EXPERIMENT = Experiment(
     " Drawn are also how sharp the policy is at first (a standard deviation of its logits of 0.5 to 2), the"
     " number of prompts (8 to 16), the size of the groups (4, 8 or 16), how many passes are made over a batch"
     " (2 or 4) and into how many parts each is cut (2 or 4).",
-    run="100 batches are learned with Adam, or with SGD, and without a KL penalty, each used for 4 to 16"
-    " steps, or once."
-    " The lower bound is 0.2, but for 'symmetric 0.28' and 'no clip'. Entropies are compared at the same"
-    f" learning rate, {RATE:g} with Adam and {SGD_RATE:g} with SGD, and in addition with each bound at its"
-    f" best rate. There are pairs at {RATE:g}, too, without luck (a good arm always pays, a bad one never)"
-    " and with much"
-    " luck (a good arm pays for a share of 0.65). A long training has 300 batches and a rate of 0.03.",
-    measured="The exact entropy of the policy (nats per token, mean over the states), as a mean of all"
-    " updates, where 90 % of the reward that there is to gain is gained, and, in long trainings, over the"
-    " last fifth; and the reward, as a mean of all updates, by which the best learning rate is chosen.",
+    run="Training has 100 batches, with Adam or with plain gradient descent (SGD), and no KL penalty. Each"
+    " batch is used for 4 to 16 optimizer steps; in `once` it is used for one step. Names give the upper"
+    " clip bound: 0.2 (symmetric), 0.28 or 1. The lower bound is 0.2, except in `symmetric 0.28` (0.28)"
+    f" and in `no clip` (none). Entropies are compared at the same learning rate, {RATE:g} with Adam and"
+    f" {SGD_RATE:g} with SGD, and in addition with each bound at its best rate. In `no luck` rewards have"
+    " no noise: a good arm always pays, a bad one never. In `much luck` rewards are noisy: a good arm pays"
+    f" for a share of 0.65. Both are at a rate of {RATE:g}. A `long` run has 300 batches and a rate of"
+    " 0.03.",
+    measured="The exact entropy of the policy in nats per token, as a mean over the states: its mean over"
+    " all updates; its value where 90 % of the possible gain in reward is reached; and, in long runs, its"
+    " mean over the last fifth. And the reward, as a mean over all updates, by which the best learning"
+    " rate is chosen.",
     arms={label: _best(recipe) for label, recipe in BOUNDS.items()}
     | {f"{label}, SGD": _best(BOUNDS[label], SGD_RATES, optimizer="sgd") for label in (SYMMETRIC, HIGHER)}
     | {

@@ -118,12 +118,13 @@ EXPERIMENT = Experiment(
     " surrogates are verl's",
     family=FAMILY,
     run="60 batches of 16 groups of 8 are learned with Adam in four steps each, without a KL penalty."
-    f" Clip-Cov and KL-Cov hold back {SHARE:.0%} of a step's tokens, or one token, as the authors' share"
-    " would have it. In a control as many tokens get no gradient whatever their covariance; and GRPO gets"
-    f" an entropy bonus of {BONUS}. Once more, 2 % of the answers are right at first. And all"
-    " this on bandits (many), where 2 to half of the 8 to 24 arms are good, and luck decides a part of the"
-    " payoffs: a good arm pays 1 for 60 to 90 % of the prompts, a bad one for the others; there the"
-    f" learning rate is {SHARED} for all.",
+    f" Clip-Cov removes the gradient of {SHARE:.0%} of a step's tokens, and KL-Cov adds a penalty to as"
+    " many; in `one token` it is one token, which is closer to the authors' share. In the control `any"
+    " tokens`, as many tokens get no gradient, but they are chosen without the covariance. Another arm is"
+    f" GRPO with an entropy bonus of {BONUS}. In `hard` only 2 % of the answers are right at first. In"
+    " `many` the tasks are bandits, where 2 to half of the 8 to 24 arms are good and rewards are noisy: a"
+    " good arm pays 1 for 60 to 90 % of the prompts, a bad one for the others; there the learning rate is"
+    f" {SHARED} for all.",
     measured="The exact share of right completions by the labels, and the exact entropy in nats per token, at"
     " temperature 1, over the last fifth of the training.",
     arms={label: _at_best(recipe) for label, recipe in (RECIPES | CONTROLS).items()}

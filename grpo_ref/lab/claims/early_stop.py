@@ -114,9 +114,10 @@ EXPERIMENT = Experiment(
     " for the rest. Drawn are also how sharp the policy is at first (a standard deviation of its logits of"
     " 0.5 to 2), the number of prompts (8 to 16), the size of the groups (4, 8 or 16), how many passes are"
     " made over a batch (2, 4 or 8) and into how many parts each is cut (2, 4 or 8).",
-    run="30 batches are learned with Adam and without a KL penalty, each used for 4 to 64 steps, or once. A"
-    f" part is dropped if the mean ratio of its tokens is above {MAX_RATIO:g}; with GRPO's clip of 0.2, as"
-    " RLinf has it, and without a clip. The recipes are also compared at the same learning rates.",
+    run="30 batches are learned with Adam and without a KL penalty, each used for 4 to 64 optimizer steps;"
+    " in `once` for one step. With the early stop, a part of a batch is dropped if the mean ratio of its"
+    f" tokens is above {MAX_RATIO:g}. It is tested with GRPO's clip of 0.2, as in RLinf, and without a"
+    " clip. The recipes are compared at their best learning rates and at the same rates.",
     measured="The largest fall of the reward below its best so far, in means of"
     f" {WINDOW} updates; and the reward as a mean of all updates, by which the learning rate is chosen.",
     arms={label: _best(recipe) for label, recipe in RECIPES.items()}

@@ -141,9 +141,10 @@ EXPERIMENT = Experiment(
     " 0.7 at first. A guess is right by luck, for a share of up to 0.5 of the prompts, which the policy"
     " cannot tell apart. Drawn are also the number of prompts (8 to 16), the size of the groups (4, 8 or 16),"
     " the passes over a batch (1, 2 or 4) and into how many parts each is cut (2 or 4).",
-    run="60 batches are learned with Adam, each used for 2 to 16 steps; also without luck, and with the most."
-    f" At the same learning rate {STEPS} steps are taken on a first batch of 64 prompts with groups of 8, to"
-    " count gradients; for clipping at other rates as well.",
+    run="60 batches are learned with Adam, each used for 2 to 16 optimizer steps. In `no luck` a guess is"
+    " never right by chance; in `much luck` it is right for half of the prompts. To count gradients,"
+    f" {STEPS} steps are taken on a first batch of 64 prompts with groups of 8 at the same learning rate;"
+    " for clipping at other rates, too.",
     measured="The reward (share of right answers) as a mean over all of training, by which the learning rate"
     f" is chosen. And the share of the rare tokens (old probability below {RARE:g}, advantage not 0) that"
     " have a gradient after the first step on a batch, in the second, and in the last.",

@@ -174,10 +174,13 @@ EXPERIMENT = Experiment(
     " luck, for a share of up to 0.5 of the prompts, which the policy cannot tell apart. Drawn are also the"
     " number of prompts (8 to 16), the size of the groups (4, 8 or 16), the passes over a batch (2 or 4) and"
     " into how many parts each is cut (2 or 4).",
-    run="After the drift, tokens are drawn from the old policy, and a coin decides whether they are good or"
-    " bad. On the bandits, 40 batches are learned with Adam, each used for 4 to 16 steps, or once; also"
-    " without luck, with the most luck, and where the right answer is rare at first (0.003 to 0.03). Ratios"
-    " are clipped at 0.2; the masks hold tokens from 0.15 (TV) or 0.05 nats (KL) on.",
+    run="After the drift, tokens are sampled from the old policy, and each is good or bad with equal"
+    " chance (`one step`). On the bandits, 40 batches are learned with Adam, each used for 4 to 16"
+    " optimizer steps; in `once` for one step. In `no luck` rewards have no noise, in `much luck` they"
+    " have the most, and in `rare at first` the right answer has a probability of 0.003 to 0.03 at first."
+    " Ratio clipping is GRPO's clip of 0.2. A token is held if it gets no gradient. DPPO's masks hold a"
+    " token if its probability has changed by a total variation (TV) of 0.15, or by a KL divergence of"
+    " 0.05 nats.",
     measured="The share of the drawn tokens that get no gradient, for rare tokens (old probability below"
     f" {RARE:g}) and for frequent tokens (above {FREQUENT:g}); and the reward, as a mean over all of"
     " training, by which the learning rate is chosen.",

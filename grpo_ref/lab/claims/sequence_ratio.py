@@ -60,16 +60,16 @@ EXPERIMENT = Experiment(
     source="Zheng et al. 2025, GSPO (arXiv:2507.18071); a book chapter on GRPO (2026, not public), sec."
     " 7.5.3",
     family=FAMILY,
-    run="40 batches are learned with Adam and without a KL penalty, each used for 2 to 16 steps, or once."
-    " GSPO has the clip range of its paper, and in one arm GRPO's of 0.2. Three more pairs have the same"
-    " learning rate, 0.1, 0.3 or 1, and one uses every batch 16 times: 8 passes over 2 parts. And in a"
-    " language"
-    " of 243 completions whose policy has moved away from the sampler, the push of each ratio,"
-    " unclipped, is compared with the exact gradient of the expected reward.",
-    measured="The reward (share of right words) as a mean over training, its largest fall below its best so"
-    " far (means of 5 updates), and the cosine between push and gradient at"
-    f" {COMPARED_AT} nats per completion from the sampler, of the expected push and of that of {BATCH}"
-    " completions.",
+    run="40 batches are learned with Adam and without a KL penalty, each used for 2 to 16 optimizer steps;"
+    " in `once` for one step, and in `often` for 16 steps (8 passes over 2 parts). GSPO has the narrow"
+    " clip range of its paper; one more arm has GRPO's range of 0.2. Pairs with a number in their name"
+    " have the same learning rate: 0.1, 0.3 or 1. And in a language of 243 completions whose policy has"
+    " moved away from the sampler, the expected update that each ratio gives without a clip is compared"
+    " with the exact gradient of the expected reward.",
+    measured="The reward (share of right words) as a mean over training, by which the learning rate is"
+    " chosen; its largest fall below its best so far (means of 5 updates); and the alignment, which is the"
+    f" cosine between an update and the exact gradient at {COMPARED_AT} nats per completion from the"
+    f" sampler, for the expected update and for the update of {BATCH} completions.",
     arms={
         "GRPO, once": arm(reused, recipe=TOKEN, use="once"),
         "GSPO, once": arm(reused, recipe=SEQUENCE, use="once"),

@@ -75,13 +75,15 @@ EXPERIMENT = Experiment(
     source="Gao et al. 2025, SAPO (arXiv:2511.20347); VESPO (arXiv:2602.10693); a book chapter on GRPO"
     " (2026, not public), sec. 7.5.6 and 7.5.8",
     family=FAMILY,
-    run="40 batches are learned with Adam and without a KL penalty, each used for 2 to 16 steps, or once, or"
-    " always 16 times: 8 passes over 2 parts. Each recipe also learns with all settings of its surrogate"
-    " halved and doubled, at the learning rate that is best without this. One recipe does not clip at all."
-    " In a language of 243 completions whose policy has moved away from the sampler, the expected push of"
-    " each surrogate is compared with the exact gradient.",
-    measured="The reward (share of right words) as a mean over training; its spread, between the best and the"
-    " worst of the three settings; and its largest fall below its best so far (means of 5 updates).",
+    run="40 batches are learned with Adam and without a KL penalty, each used for 2 to 16 optimizer steps;"
+    " in `once` for one step, and in `often` for 16 steps (8 passes over 2 parts). The `hard clip` is GRPO's."
+    " Each recipe also learns with all settings of its surrogate halved and doubled, at the learning rate"
+    " that is best without this. One recipe does not clip at all. In a language of 243 completions whose"
+    " policy has moved away from the sampler, the expected update of each surrogate is compared with the"
+    " exact gradient.",
+    measured="The reward (share of right words) as a mean over training, by which the learning rate is"
+    " chosen; its spread, which is the difference between the best and the worst of the three settings;"
+    " and its largest fall below its best so far (means of 5 updates).",
     arms={label: _trained(label) for label in SETTINGS}
     | {"no clip": tuned(reused, RATES, recipe=UNCLIPPED)}
     | {

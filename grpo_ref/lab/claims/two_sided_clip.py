@@ -53,14 +53,14 @@ EXPERIMENT = Experiment(
     source="Prime Intellect 2025, INTELLECT-2 (arXiv:2505.07291), and Ye et al. 2020, dual-clip PPO"
     " (arXiv:1912.09729), from TRL's and verl's documentation, the papers were not read",
     family=FAMILY,
-    run=f"{UPDATES} batches, each drawn by the policy of {OLD} updates ago, are learned with Adam"
-    " and without a KL penalty. Ratios are clipped at 0.2; for bad tokens there is no bound, or one of 4"
-    " (two-sided) or of 3 (dual clip). In other arms the gradient's length is cut at"
-    f" {CUT}, plain gradient descent takes the place of Adam, the learning rate is {TOO_FAST:g}, which is too"
-    " fast, or the batches are fresh.",
+    run=f"{UPDATES} batches, each sampled by the policy of {OLD} updates ago, are learned with Adam"
+    " and without a KL penalty. Ratios are clipped at 0.2. For bad tokens there is no second bound"
+    " (one-sided), or a bound of 4 (two-sided) or of 3 (dual clip). In `cut` the norm of the gradient is"
+    f" limited to {CUT}; in `descent` plain gradient descent replaces Adam; in `too fast` the learning rate"
+    f" is {TOO_FAST:g}, which is too large; in `fresh` the batches come from the current policy.",
     measured="The largest fall of the share of right completions (exact, at temperature 1, means of 5"
-    " updates) below its best so far; the longest gradient of a run, as a decimal logarithm; and the share"
-    " of right completions, as a mean over training, by which the learning rate is chosen.",
+    " updates) below its best so far; the longest gradient of a run, as a decimal logarithm of its norm; and"
+    " the share of right completions, as a mean over training, by which the learning rate is chosen.",
     arms={
         ONE_SIDED: _late(ONE),
         TWO_SIDED: _late(TWO),
