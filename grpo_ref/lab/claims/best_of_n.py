@@ -144,15 +144,15 @@ EXPERIMENT = Experiment(
     source="Gao et al. 2022, Scaling laws for reward model overoptimization (arXiv:2210.10760)",
     family=FAMILY,
     run="The best of n samples of the reference, by the proxy, is computed exactly from all answers, for n up"
-    " to several hundred million. The path of GRPO is followed for 200 updates of 4 groups of 8 with Adam,"
-    " without a penalty at the learning rate that gives most proxy reward at the compared distance and at"
-    " one that is coarse (1), and, at one of 0.1, with k3"
-    " or k2 at the weight that gives most proxy reward at 5 nats. The best policies, with the most proxy"
-    " reward for their KL, are known exactly, too.",
+    " to several hundred million. The proxy is the reward of the judge. GRPO learns for 200 updates of 4"
+    " groups of 8 with Adam, and its rewards are recorded along the way. Without a penalty, it has the"
+    " learning rate with the most proxy reward at the compared KL, or a learning rate of 1 (“coarse”). With"
+    " k3 or k2, it has a learning rate of 0.1 and the weight with the most proxy reward at 5 nats. “Best"
+    " policy” is the policy with the most proxy reward for its KL, which is known exactly.",
     measured=f"The proxy and the true reward, exact, in {UNITS}, where the exact KL to the reference is first"
     " 2, 5 and 10 nats per answer (the best of about 20, 400 and 60 000), or 90 % of the distance of the best"
     " answer, if that is nearer; and the true reward where the proxy is first that of the best of n at 5"
-    f" nats. A difference of {MARGIN} counts as none.",
+    f" nats. A difference below {MARGIN} is negligible.",
     arms={
         "best of n": arm(computed, curves=best_of),
         "GRPO": _at_its_best(5.0),

@@ -96,15 +96,18 @@ EXPERIMENT = Experiment(
     " ProRL (arXiv:2505.24864), for the KL penalty as a remedy; a book chapter on GRPO (2026, not public),"
     " sec. 7.5.1, for the order of the remedies",
     family=FAMILY,
-    run=f"GRPO learns for {UPDATES} updates of 12 prompts with Adam: without pressure; with a KL penalty"
-    " (k3); with an entropy bonus; with both. For each, the learning rate and the weights are chosen"
-    " together, in the order rate, penalty, bonus. Three more arms have the same learning rate of 0.1 and no"
-    " pressure, a penalty of 0.3 or a bonus of 0.3. In one control half of the verdicts on every answer are"
-    " wrong, so the reward says nothing.",
+    run=f"GRPO learns for {UPDATES} updates of 12 prompts with Adam: without pressure toward variety"
+    " (“none”), with a KL penalty (k3), with an entropy bonus, or with both. For each, the learning rate and"
+    " the weights are chosen together, and are listed in the order rate, weight of the penalty, weight of the"
+    f" bonus. Three more variants have the same learning rate, {RATE:g}, and no pressure, a penalty of weight"
+    " 0.3 or a bonus of weight 0.3. In a control, half of the rewards of every answer are wrong, so the"
+    " reward is pure noise.",
     measured="Of the policy at temperature 1, exactly: the number of right answers that are given, which"
-    " is the exponential of the entropy among them; how many fewer they are than under the reference, and"
-    f" than after {SETTLED} updates; the share of right completions; and how many different right answers"
-    f" {TRIES} samples have, by which is chosen, because it counts being right as well as being varied.",
+    " is the exponential of the entropy among them (“modes”); how many fewer they are than under the"
+    f" reference, and than after {SETTLED} updates (“late”); the share of right completions; and how many"
+    f" different right answers {TRIES} samples contain (“different”). Settings are chosen by the latter,"
+    " because it rewards both being right and being varied. Without pressure, the learning rate is chosen by"
+    " the share of right completions, or once by different right answers (“chosen for variety”).",
     arms={
         "none": tuned(collapsed, RATES, recipe=GRPO),
         SLOW: tuned(collapsed, RATES._replace(by=BY), recipe=GRPO),

@@ -109,11 +109,13 @@ def _alarm(signals: tuple[str, ...], **settings: Any) -> Arm:
     return tuned(watched, Tuning("share", SHARES, by="told apart"), signals=signals, **settings)
 
 
+CORRECT = "no luck"
+"""Name of the arms in which all rewards are correct."""
 THREE, ENTROPY, HALF, NO_LUCK = (
     "three signals",
     "entropy alone",
     "three signals, at a half",
-    "three signals, no luck",
+    f"three signals, {CORRECT}",
 )
 FEW = 0.2
 """The share of false alarms, or of collapses that are not noticed, that one would put up with."""
@@ -133,18 +135,20 @@ EXPERIMENT = Experiment(
     " entropy mechanism (arXiv:2505.22617), for the entropy; a book chapter on GRPO (2026, not public), sec."
     " 7.5.1, for all three together",
     family=FAMILY,
-    run=f"Each task is learned three times, for {UPDATES} updates by GRPO without a KL penalty: without"
-    " pressure; with an entropy bonus of 0.3; and with a single right answer per prompt, whose tokens the"
-    " reference likes by 2 nats more, so that it is learned and nothing can collapse. The alarm is looked at"
-    " after every tenth of the training. It is given if each signal's mean over the last tenth so far is"
-    " below a share of its mean over the first tenth; the share is chosen for each alarm, or a half. An"
-    " alarm by the entropy alone is its rival.",
+    run=f"GRPO without a KL penalty learns each task three times, for {UPDATES} updates: without pressure"
+    " toward variety; with an entropy bonus of 0.3; and with a single right answer per prompt, whose tokens"
+    " the reference likes by 2 nats more, so that it is learned and nothing can collapse. The alarm is"
+    " checked after every tenth of the training. It is raised if, for each signal, the mean over the last"
+    " tenth so far is below a share of the mean over the first tenth. This share is the threshold: it is"
+    " chosen for each alarm, or is a half (“at a half”). Another alarm watches the entropy alone. In the"
+    f" variants with “{CORRECT}” in the name, all rewards are correct.",
     measured="A run has collapsed if, of the right answers beyond the first that the reference gives (by the"
-    " exponential of the entropy among them), more than half are lost in the end. False alarms are those"
-    " given in runs that have not, as a share of these runs; unnoticed is a run without pressure that"
-    " collapses without an alarm; the share is chosen by the difference of the alarms given in the"
-    " collapses without pressure and the false ones. The lag is from the collapse to the alarm, or to"
-    " the end (updates). A notice is too late if the lag is more than a tenth of the training.",
+    " exponential of the entropy among them), more than half are lost in the end. False alarms: the share of"
+    " the runs without a collapse in which the alarm is raised. Unnoticed: the share of the runs without"
+    " pressure that collapse without an alarm. The threshold is chosen by the share of the runs without"
+    " pressure that collapse with an alarm, minus the false alarms, which is also the measure of row 3. The"
+    " lag is the number of updates from the collapse to the alarm, or to the end of the run. The alarm is too"
+    " late if the lag is more than a tenth of the training.",
     arms={
         THREE: _alarm(SIGNALS),
         ENTROPY: _alarm(("entropy",)),
@@ -152,7 +156,7 @@ EXPERIMENT = Experiment(
         NO_LUCK: _alarm(SIGNALS, wrong=0),
     }
     | {kind: arm(run_alone, kind=kind) for kind in KINDS}
-    | {f"{kind}, no luck": arm(run_alone, kind=kind, wrong=0) for kind in (NO_PRESSURE, ONE_RIGHT)},
+    | {f"{kind}, {CORRECT}": arm(run_alone, kind=kind, wrong=0) for kind in (NO_PRESSURE, ONE_RIGHT)},
     predictions=(
         _few("Few of the runs that do not collapse give the alarm", "false alarms", THREE, main=True),
         _few("Few runs collapse unnoticed", "unnoticed", THREE, main=True),
@@ -164,7 +168,7 @@ EXPERIMENT = Experiment(
         _few("Without wrong verdicts, too, few alarms are false", "false alarms", NO_LUCK),
         _few("Without wrong verdicts, too, few runs collapse unnoticed", "unnoticed", NO_LUCK),
         _few("With one right answer there are few alarms, at a half", "alarm", ONE_RIGHT),
-        _few("Nor without wrong verdicts", "alarm", f"{ONE_RIGHT}, no luck"),
+        _few("Nor without wrong verdicts", "alarm", f"{ONE_RIGHT}, {CORRECT}"),
         Prediction(
             "The alarm comes at most a tenth of the training after the collapse",
             "lag",
@@ -190,7 +194,7 @@ EXPERIMENT = Experiment(
             "runs with an alarm (share), no wrong verdicts",
             xlabel="share of its first value below which a signal has fallen",
             x=SHARES,
-            arms=(f"{NO_PRESSURE}, no luck", f"{ONE_RIGHT}, no luck"),
+            arms=(f"{NO_PRESSURE}, {CORRECT}", f"{ONE_RIGHT}, {CORRECT}"),
         ),
     ),
 )

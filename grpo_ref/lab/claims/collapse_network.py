@@ -128,13 +128,14 @@ EXPERIMENT = Experiment(
     " equally good. How many, how sharp the table's reference is (a standard deviation of its logits of 0.5"
     " to 2.5) and the size of the groups (4, 8 or 16) are drawn. A small transformer reads the number of"
     " the prompt and first imitates 4096 answers of that reference.",
-    run=f"GRPO learns for {UPDATES} updates of {PROMPTS} prompts with Adam: without pressure, with a KL"
-    " penalty (k3) or with an entropy bonus. Learning rate and weight are chosen together, in the order rate,"
-    " penalty, bonus.",
+    run=f"GRPO learns for {UPDATES} updates of {PROMPTS} prompts with Adam: without pressure toward variety"
+    " (“none”), with a KL penalty (k3) or with an entropy bonus. Learning rate and weights are chosen"
+    " together, and are listed in the order rate, weight of the penalty, weight of the bonus.",
     measured="Of the policy at temperature 1, exactly: the number of right answers that are given, which is"
-    " the exponential of the entropy among them; how many fewer they are than at the start; the share of"
-    f" right completions; and how many different right answers {TRIES} samples have, by which is chosen,"
-    " because it counts being right as well as being varied.",
+    " the exponential of the entropy among them (“modes”); how many fewer they are than at the start; the"
+    f" share of right completions; and how many different right answers {TRIES} samples contain"
+    " (“different”). Settings are chosen by the latter, because it rewards both being right and being"
+    " varied.",
     arms={
         "none": tuned(collapsed, RATES, recipe=GRPO),
         "KL": tuned(collapsed, PENALTIES, recipe=GRPO),

@@ -138,9 +138,10 @@ EXPERIMENT = Experiment(
     " answers are few, so that the entropy is about 1.1.",
     run=f"GRPO with Adam and without a KL penalty learns from {UPDATES} batches of {PROMPTS} groups of"
     f" {GROUP}, one step each. In every run the two numbers of a law are fitted by least squares on the"
-    f" first {FITTED:.0%} of the updates. Other laws with two numbers are fitted likewise: linear in the"
-    f" entropy, or in the logarithm of the number of updates. Once more the learning rate is {SLOW}."
-    " And every law is fitted on the first half, too.",
+    f" first {FITTED:.0%} of the updates, and in some rows on the first half. Two other laws with two numbers"
+    " are fitted in the same way: a law linear in the entropy, and a law linear in the logarithm of the"
+    " number of updates. Variants are named after the share of right answers at first (“known”)."
+    f" “Slow” has a learning rate of {SLOW}.",
     measured="The exact share of right completions by the labels, by whose mean the learning rate is chosen;"
     f" and the entropy of the next token, in nats, as a mean over {WATCHED} sampled completions; both at"
     " temperature 1."

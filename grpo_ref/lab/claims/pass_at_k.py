@@ -26,6 +26,8 @@ TRAINS_PASS_AT_K = replace(PASS_AT_K, kl_coef=0.0)
 SHORT = SIZES["updates"] // 5
 RATE = 0.1
 """Learning rate at which arms are compared with one another."""
+APART = "told apart"
+"""Name of the arms whose questions have the same answer if they look the same."""
 
 
 def _trained(recipe: Recipe = PLAIN, *, unusual: float | None = None, **config: Any) -> Arm:
@@ -57,12 +59,13 @@ EXPERIMENT = Experiment(
     family=FAMILY,
     run=f"GRPO without a KL penalty makes {SIZES['updates']} updates of {SIZES['prompts']} x"
     f" {SIZES['group_size']} completions with Adam, and is compared with the policy that it started from."
-    f" Other arms have KL penalties (k3) of 0.04 and 0.2, an advantage for the best of the group only, which"
-    f" is made for pass@k, and {SHORT} updates. In two more pairs the policy can tell all questions apart, so"
-    " that nothing is lost by settling on one answer, or half of the prompts have an unusual answer.",
+    f" Other variants have KL penalties (k3) of 0.04 and 0.2, the advantage of pass@k training (“best of"
+    f" group”: only the best completion of a group has an advantage), and {SHORT} updates (“short”). In the"
+    f" pair “{APART}”, questions that look the same have the same answer, so that nothing is lost by"
+    " settling on one answer. In the pair “half unusual”, half of the prompts have an unusual answer.",
     measured="pass@k at temperature 1, computed from the policy's probabilities, a mean over the last fifth"
-    " of the updates. The learning rate is chosen by pass@1. Where trained policies are compared with one"
-    f" another, it is the same, {RATE:g}.",
+    " of the updates. The learning rate is chosen by pass@1. Trained policies are compared with one another"
+    f" at the same learning rate, {RATE:g}.",
     arms={
         "base": arm(tried, recipe=None),
         "GRPO": _trained(),
@@ -74,8 +77,8 @@ EXPERIMENT = Experiment(
         _same_rate("GRPO, KL 0.2"): _with_rate(replace(PLAIN, kl_coef=0.2)),
         _same_rate("best of group"): _with_rate(TRAINS_PASS_AT_K),
         _same_rate("GRPO, short"): _with_rate(updates=SHORT),
-        "base, told apart": arm(tried, recipe=None, fixed={"unusual": 0.0}),
-        "GRPO, told apart": _trained(unusual=0.0),
+        f"base, {APART}": arm(tried, recipe=None, fixed={"unusual": 0.0}),
+        f"GRPO, {APART}": _trained(unusual=0.0),
         "base, half unusual": arm(tried, recipe=None, fixed={"unusual": 0.5}),
         "GRPO, half unusual": _trained(unusual=0.5),
     },
@@ -92,9 +95,9 @@ EXPERIMENT = Experiment(
         _differs(
             "pass@256 falls also where the policy can tell all questions apart",
             256,
-            "GRPO, told apart",
+            f"GRPO, {APART}",
             "less",
-            "base, told apart",
+            f"base, {APART}",
         ),
         _differs(
             "pass@256 falls where half of the prompts have an unusual answer",
@@ -133,9 +136,9 @@ EXPERIMENT = Experiment(
             "pass@k",
             xlabel="attempts k",
             x=ATTEMPTS,
-            arms=("base, told apart", "GRPO, told apart", "base, half unusual", "GRPO, half unusual"),
+            arms=(f"base, {APART}", f"GRPO, {APART}", "base, half unusual", "GRPO, half unusual"),
             log="x",
         ),
-        Grid("pass@1", arms=("GRPO", "GRPO, KL 0.2", "best of group", "GRPO, told apart")),
+        Grid("pass@1", arms=("GRPO", "GRPO, KL 0.2", "best of group", f"GRPO, {APART}")),
     ),
 )

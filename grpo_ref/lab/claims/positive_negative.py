@@ -77,12 +77,14 @@ EXPERIMENT = Experiment(
     run="The advantage is 1 for right and 0 for wrong completions (positive only), 0 and -1 (negative only),"
     " 1 and -1 (both), 0.1 and -1 (the paper's weighted REINFORCE), or GRPO's. There are"
     f" {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with Adam,"
-    " on-policy and without a KL penalty. The first two are also run where the policy can tell all questions"
-    " apart; and in a control with SGD, small steps and batches four times as large.",
+    " on-policy and without a KL penalty. Positive only and negative only are also run on tasks in which"
+    f" questions that look the same have the same answer (“{APART[2:]}”), and in a control with SGD, small"
+    " steps and batches four times as large (“small steps”).",
     measured="pass@k at temperature 1, computed from the policy's probabilities, a mean over the last fifth"
-    " of the updates. The learning rate is chosen by pass@1; for two arms by pass@256; and where arms are"
-    f" compared with one another in pass@256 it is the same, {RATE:g}. On the way pass@256 is"
-    f" taken where pass@1 has first come {ON_THE_WAY:.0%} of its way to the best that a table can reach.",
+    " of the updates. The learning rate is chosen by pass@1, or by pass@256 for the two variants “for"
+    f" pass@256”. Variants that end with “at {RATE:g}” have this learning rate in common. “On the way”,"
+    f" pass@256 is taken where pass@1 has first come {ON_THE_WAY:.0%} of its way to the best that a table"
+    " can reach.",
     arms={
         "base": arm(tried, recipe=None),
         "positive only": _trained(POSITIVE),

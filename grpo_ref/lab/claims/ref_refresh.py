@@ -147,14 +147,15 @@ EXPERIMENT = Experiment(
     " how sharp the reference is (a standard deviation of its logits of 0.5 to 2.5), the size of the groups"
     " (4, 8 or 16) and the weight of the penalty (0.03 to 1, evenly on a logarithmic scale) are drawn.",
     run="GRPO with k3 learns for 200 updates of 12 prompts with Adam. The reference is frozen, or replaced"
-    " by the policy every 50 or 20 updates, while the state of the optimizer is kept. Beside it stand a"
-    " frozen reference with a tenth of the weight, and no penalty. Twice the penalty is heavy: its weight"
-    " is 0.5 on all tasks.",
+    " by the policy every 50 or 20 updates, while the state of the optimizer is kept. Two more variants are"
+    " a frozen reference with a tenth of the weight, and no penalty. Where a variant is called “heavy”, the"
+    " weight of the penalty is 0.5 on all tasks.",
     measured="Of the policy, exact: the reward (share of right answers), the KL to the first reference"
     " (nats per answer) and how many of the right answers of a prompt it still gives (the exponential of"
-    " their entropy); at the end as a mean over the last fifth of the updates. Right answers and KL are"
-    " compared at the same learning rate of 0.1, the rewards where the number of right answers times the"
-    " reward is largest, since the claim is about both.",
+    " their entropy); each as a mean over the last fifth of the updates. Right answers (“modes”) and KL"
+    " (“drift”) are compared at the same learning rate, 0.1. Rewards are compared at the learning rate at"
+    " which the number of right answers times the reward (“covered”) is largest, because the claim is about"
+    " both.",
     arms=ARMS,
     predictions=(
         _more_reward(

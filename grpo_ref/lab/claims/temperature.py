@@ -146,12 +146,12 @@ EXPERIMENT = Experiment(
     " of its logits of 0.5 to 2.5), which share of the verdicts is wrong (0 to 0.3) and the size of the"
     " groups (4, 8 or 16) are drawn.",
     run="GRPO without a KL penalty learns for 150 updates of 12 prompts with Adam. The temperature is the"
-    " policy's, for sampling and for the gradient. Twice more the reference is fixed at the mild end (0.5) or"
-    " at the sharp end (2.5) of the family.",
+    " policy's, for sampling and for the gradient. Variants are named after it. In the variants “mild” and"
+    " “sharp”, the standard deviation of the reference's logits is fixed at 0.5 or at 2.5.",
     measured="The exact share of right answers of the policy at temperature 1, and of its greedy answers,"
     " whatever temperature it was trained at: as a mean over training, which is the larger the faster it"
-    " learns, and at the end. And, at the temperature of training, the reward and the share of groups without"
-    " contrast.",
+    " learns. And, at the temperature of training, the reward and the share of groups with equal rewards"
+    " (“dead_groups”).",
     arms={str(temperature): _at(temperature) for temperature in TEMPERATURES}
     | {f"mild, {temperature}": _at(temperature, MILD) for temperature in FEW}
     | {f"sharp, {temperature}": _at(temperature, SHARP) for temperature in FEW},

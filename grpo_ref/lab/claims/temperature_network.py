@@ -141,8 +141,8 @@ EXPERIMENT = Experiment(
     " groups (4, 8 or 16) are sampled. A small transformer (one layer, width 32, two heads) reads the number"
     " of the prompt and first imitates 4096 answers of that reference.",
     run=f"GRPO without a KL penalty learns for {UPDATES} updates of {PROMPTS} prompts with Adam. The"
-    " temperature is the policy's, for sampling and for the gradient. Once more the reference is fixed at the"
-    " sharp end (2.5) of the family.",
+    " temperature is the policy's, for sampling and for the gradient. Variants are named after it. In the"
+    " variants “sharp”, the standard deviation of the reference's logits is fixed at 2.5.",
     measured="The exact share of right answers of the policy at temperature 1, and of its greedy answers,"
     " whatever temperature it was trained at: as a mean over training, which is the larger the faster it"
     " learns. And, at the temperature of training, the reward and the share of groups with equal rewards.",
