@@ -90,12 +90,13 @@ EXPERIMENT = Experiment(
     " surrogates are verl's",
     family=SUMS,
     run=f"{SIZES['updates']} batches of {SIZES['prompts']} groups of {SIZES['group_size']} are learned with"
-    f" Adam in {SIZES['minibatches']} steps each, without a KL penalty. Clip-Cov and KL-Cov hold back"
-    f" {SHARE:.0%} of a step's tokens. In a control as many tokens get no gradient whatever their covariance;"
-    f" and GRPO gets an entropy bonus of {BONUS}. All are trained at the best learning rate of each, and once"
-    f" more at {RATE}. And all this on bandits (many), where 2 to half of the 8 to 24 arms are good, and"
-    " rewards are noisy: a good arm pays 1 for 60 to 90 % of the prompts, a bad one for the others;"
-    f" there the learning rate is {RATE} for all.",
+    f" Adam in {SIZES['minibatches']} steps each, without a KL penalty. Clip-Cov removes the gradient of"
+    f" {SHARE:.0%} of a step's tokens, and KL-Cov adds a penalty to as many. In the control `any tokens`, as"
+    " many tokens get no gradient, but they are chosen without the covariance. Another arm is GRPO with an"
+    f" entropy bonus of {BONUS}. Each arm is trained at its best learning rate, and in `equal rate` at"
+    f" {RATE}. In `many` the tasks are bandits, where 2 to half of the 8 to 24 arms are good and rewards are"
+    " noisy: a good arm pays 1 for 60 to 90 % of the prompts, a bad one for the others; there the learning"
+    f" rate is {RATE} for all.",
     measured="The share of right completions by the labels, and the entropy in nats per token, as sampled at"
     " temperature 1, over the last fifth of the training.",
     arms={label: tuned(train_on_sums, FEW_RATES, recipe=recipe) for label, recipe in RECIPES.items()}

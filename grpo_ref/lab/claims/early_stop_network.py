@@ -82,8 +82,8 @@ EXPERIMENT = Experiment(
     run=f"{UPDATES} batches of {PROMPTS} x {GROUP} completions, each sampled by the policy of {OLD} updates"
     f" ago, are learned with Adam and without a KL penalty, in {EPOCHS} passes over {PARTS} parts. A part is"
     f" dropped if the mean ratio of its tokens is above {EXTREME:g}. The stop is compared with GRPO's clip of"
-    f" 0.2, as RLinf has it, and without a clip; at the best learning rate and at {TOO_FAST:g}, which is too"
-    " fast. In other arms the batches are fresh and used once.",
+    f" 0.2, as in RLinf, and without a clip, at the best learning rate of each. In `too fast` the rate is"
+    f" {TOO_FAST:g}, which is too large. In `once` the batches are fresh and used for one pass.",
     measured=f"{MEASURED} Extreme updates are those in which a part has a mean ratio above {EXTREME:g}.",
     arms={label: _best(recipe) for label, recipe in RECIPES.items()}
     | {_fast(label): _best(recipe).at(TOO_FAST) for label, recipe in RECIPES.items()}

@@ -85,8 +85,8 @@ EXPERIMENT = Experiment(
     " of a random reference, of which about a third are right. All words share its weights.",
     run=f"{UPDATES} batches of {PROMPTS} x {GROUP} words are learned with Adam and without a KL penalty, with"
     f" {EPOCHS * PARTS} steps on each: {EPOCHS} passes over {PARTS} parts. GSPO has the clip range of its"
-    " paper, and in one arm GRPO's of 0.2. The recipes are also compared at a learning rate of"
-    f" {TOO_FAST:g}, which is too fast for GRPO.",
+    " paper, and in one arm GRPO's of 0.2. In `too fast` both have a learning rate of"
+    f" {TOO_FAST:g}, which is too large for GRPO.",
     measured="The reward (share of right words) as a mean over training, by which the learning rate is"
     f" chosen; its largest fall below its best so far (means of {WINDOW} updates); and the share of runs"
     f" whose largest fall is more than {FALL:g}, which a few extreme runs cannot dominate.",

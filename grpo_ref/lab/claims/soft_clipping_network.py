@@ -103,9 +103,9 @@ EXPERIMENT = Experiment(
     f" {STALE['age']} updates ago, are learned in {STALE['minibatches']} steps with Adam and without a KL"
     " penalty. The recipes differ in the weights of the tokens only. They are compared at the best learning"
     f" rate of each and at {BEST:g}, where each recipe learns with all settings of its surrogate halved, and"
-    f" with all doubled; and at {TOO_FAST:g}, which is too fast. At this rate, too,"
-    f" {OFTEN['updates']} fresh batches are learned with {OFTEN['epochs'] * OFTEN['minibatches']} steps on"
-    " each.",
+    f" with all doubled. In `too fast` the rate is {TOO_FAST:g}, which is too large. In `often` the rate is"
+    f" {TOO_FAST:g}, too, and {OFTEN['updates']} fresh batches are learned with"
+    f" {OFTEN['epochs'] * OFTEN['minibatches']} steps on each.",
     measured=f"{MEASURED} The spread is the difference between the settings halved and doubled.",
     arms={label: tuned(measure_stability, TRIED, recipe=scaled(label, 1.0), **STALE) for label in SETTINGS}
     | {_same_rate(label): _spread(label) for label in SETTINGS}

@@ -59,9 +59,9 @@ EXPERIMENT = Experiment(
     family=FAMILY,
     run=f"{UPDATES} batches of {PROMPTS} x {GROUP} completions, each sampled by the policy of {OLD} updates"
     f" ago, are learned in {PARTS} steps with Adam and without a KL penalty. Ratios are clipped at 0.2. For"
-    " bad tokens there is no second bound, or a bound of 4 (two-sided) or of 3 (dual clip). All are also"
-    f" compared at a learning rate of {TOO_FAST:g}, which is too fast; there, one more arm has a"
-    f" gradient whose norm is cut at {CUT}.",
+    " bad tokens there is no second bound (one-sided), or a bound of 4 (two-sided) or of 3 (dual clip). In"
+    f" `too fast` the learning rate is {TOO_FAST:g}, which is too large; there, in `cut`, the norm of the"
+    f" gradient is limited to {CUT}.",
     measured=f"{MEASURED} The longest gradient of a run is a decimal logarithm.",
     arms={
         ONE_SIDED: _best(ONE),
