@@ -75,11 +75,12 @@ EXPERIMENT = Experiment(
     " (arXiv:2505.24864), for the penalty; Yu et al. 2025, DAPO, sec. 2.3 (arXiv:2503.14476), which drops it;"
     " Shenfeld et al. 2025, RL's razor (arXiv:2509.04259), for supervised fine-tuning",
     family=SKILLS,
-    run=f"GRPO learns the rewarded kind for {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam,"
-    f" without a KL penalty and with k3 at weights of {WEAK} (verl's default), {USUAL} (DeepSeekMath's) and"
-    f" {STRONG}. Arms are compared at their best learning rate for the rewarded skill, and at the same rate,"
-    f" {RATE}. One more arm has no penalty, but a rate of {SMALL_RATE}. In the last arm the"
-    " network is fine-tuned on as many right answers as the others have completions.",
+    run=f"The network is trained on the rewarded kind for {UPDATES} updates of {PROMPTS} x {GROUP}"
+    " completions with Adam, by GRPO without a KL penalty (“no KL”) or with a k3 penalty (“KL” with its"
+    f" weight: {WEAK}, verl's default; {USUAL}, DeepSeekMath's; or {STRONG}). Variants are compared at"
+    f" their best learning rate for the rewarded skill, and at the same rate, {RATE}. One more variant has no"
+    f" penalty, and a rate of {SMALL_RATE}. “Supervised” fine-tunes the network on right answers instead, as"
+    " many as the others have completions.",
     measured=MEASURED,
     arms={
         NONE: _tuned(0.0),

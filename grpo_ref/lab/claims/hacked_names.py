@@ -134,8 +134,8 @@ EXPERIMENT = Experiment(
     measured="The reward is the share of names with the property. Real names are those in the census list;"
     " their share is watched but not rewarded. Both are means over the last fifth of the updates. Of 128"
     " names written at the end, “different” is the share of names that are real and differ from one another,"
-    " and “useful” is the share that has the property as well. The gain is the reward at the end minus that of"
-    " the first batch.",
+    " and “useful” is the share that has the property as well. The gain is the reward at the end minus that"
+    " of the first batch.",
     arms={
         "none": _arm("none"),
         "0.04": _arm("0.04"),

@@ -110,18 +110,17 @@ EXPERIMENT = Experiment(
     source="Gao et al. 2022, Scaling laws for reward model overoptimization (arXiv:2210.10760); Open"
     " Instruct, GRPO loss (2026)",
     family=FAMILY,
-    run="GRPO with k3 and several values of kl_coef learns from the judge for 200 updates of 4 groups of 8"
-    f" with Adam. Without a penalty, the true reward is watched at the learning rate that gives most of the"
-    f" proxy. Weights are compared at the same learning rate of {RATE}; in one arm, kl_coef is what gives"
-    " most"
-    " of the truth, 0 included. In another pair the learning rate, or the learning rate and kl_coef together,"
-    " are what gives most of the truth. In a control the judge pays what is true."
-    " And once the judge is misled: of all tasks only those are drawn whose answer that the judge likes best"
-    " is truly worse than the reference's are on average.",
+    run="GRPO learns from the judge for 200 updates of 4 groups of 8 with Adam. The name of a variant gives"
+    " the weight of its KL penalty (k3); “none” has no penalty, and “best weight” has the weight, 0 included,"
+    f" that gives the most true reward. Weights are compared at the same learning rate (“at {RATE}”)."
+    " “None” alone uses the learning rate that gives the most proxy reward. “None, for the truth” and “best"
+    " rate and weight” use the rate, or the rate and the weight, that give the most true reward. In the"
+    " control “flawless”, the judge gives the true reward. “Misled” uses only tasks in which the answer that"
+    " the judge likes best has less true reward than the reference's answers have on average.",
     measured=f"The proxy and the true reward of the policy, exact, in {UNITS}; at the end as a mean over the"
-    f" last fifth of the updates. What is lost is the best mean over {WINDOW} updates minus the end; runs"
-    f" that lose more than {FELL} are counted, too, because a few tasks lose much more than the others. A"
-    f" difference of {MARGIN} counts as none.",
+    f" last fifth of the updates. The loss is the best mean over {WINDOW} updates minus the end. Runs that"
+    f" lose more than {FELL} are counted, too, because a few tasks lose much more than the others. A"
+    f" difference of {MARGIN} is negligible.",
     arms={
         "none": _arm(0.0),
         "best weight": _chosen(),

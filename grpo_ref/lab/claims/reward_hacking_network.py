@@ -107,13 +107,13 @@ EXPERIMENT = Experiment(
     " (log-uniform) between two names, with a prior of precision 1/e to e; it counts pairs of neighbouring"
     " letters, and cannot see what the true taste sees, that a name should have six letters. A small"
     " transformer sees all letters so far, and first imitates 4096 names of a letter model of the census.",
-    run=f"GRPO with k3 learns from the reward model for {UPDATES} updates of {PROMPTS} x {GROUP} names with"
-    " Adam: without a penalty, at the learning rate that gives most of the learned reward; and at a learning"
-    f" rate of {RATE}, with the weight of the penalty that gives most of the true one, 0 included. In the"
-    " control the true reward is paid.",
+    run=f"GRPO learns from the reward model for {UPDATES} updates of {PROMPTS} x {GROUP} names with Adam."
+    " “None” has no KL penalty, and the learning rate that gives the most learned reward. “Best weight” has a"
+    f" learning rate of {RATE} and the weight of the k3 penalty, 0 included, that gives the most true reward."
+    " In the control “flawless”, the network is trained on the true reward.",
     measured="The learned and the true reward of the names that are sampled, in standard deviations under the"
-    " letter model; at the end as a mean over the last fifth of the updates. What is lost is the best mean"
-    f" over {WINDOW} updates minus the end. A difference of {MARGIN} counts as none.",
+    " letter model; at the end as a mean over the last fifth of the updates. The loss is the best mean over"
+    f" {WINDOW} updates minus the end. A difference of {MARGIN} is negligible.",
     arms={
         NONE: _arm(),
         BEST: tuned(hacked, WEIGHTS, recipe=GRPO),
