@@ -119,10 +119,10 @@ def test_the_findings_are_those_of_the_page_about_experiments():
         for found in results["table"]["findings"]
     }
     told = {
-        "Wrong answers grow longer under GRPO": ["−0.61 [−0.83, −0.39]", "3%", "opposite"],
-        "Right answers grow shorter under GRPO": ["−0.66 [−0.81, −0.51]", "100%", "holds"],
+        "Wrong answers grow longer under GRPO": ["−0.58 [−0.75, −0.42]", "6%", "opposite"],
+        "Right answers grow shorter under GRPO": ["−0.68 [−0.79, −0.57]", "100%", "holds"],
         "Answers that are mistaken, whatever the label says, grow longer under GRPO": [
-            "+0.57 [+0.45, +0.69]",
+            "+0.59 [+0.44, +0.74]",
             "100%",
             "holds",
         ],
