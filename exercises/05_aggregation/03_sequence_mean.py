@@ -66,8 +66,9 @@ a token.
 ## When it is solved
 
 TRL counts a completion without tokens in N, as you did; verl does not. Dr. GRPO divides by a
-constant instead of |oᵢ|. In grpo_ref's experiment, the growth of wrong answers depends on whether
-the policy can recognize that they are wrong.
+constant instead of |oᵢ|. In grpo_ref's experiment with tables, right answers become shorter under
+this average. Answers that are labelled wrong do not grow longer than with a constant; answers that
+are mistaken whatever their label says do.
 
 The library function returns the weight of each token, m / (N |oᵢ|).
 
