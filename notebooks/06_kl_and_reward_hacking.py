@@ -161,9 +161,9 @@ print(
 # **the reward is not the goal**, and the policy may fool your one measure of quality too.
 #
 # Does a penalty prevent this? The experiment [`hacked_names`](../docs/experiments/hacked_names/README.md) tested many
-# goals and references, with the best learning rate for each variant. There a weight of 0.3 preserves little: the names
-# are neither more often real nor more varied. The table above holds for one learning rate, at which the policy without
-# a penalty moves far. A penalty helps more if the answers that the judge prefers are really bad
+# goals and references, at the same learning rate and at the best one for each variant. There a weight of 0.3 preserves
+# little: the names are not more often real, and about 3 in 100 more are real and differ. The table above holds for one
+# task and one learning rate. A penalty helps more if the answers that the judge prefers are really bad
 # ([`reward_hacking`](../docs/experiments/reward_hacking/README.md)) and if the reward is a learned model
 # ([`reward_hacking_network`](../docs/experiments/reward_hacking/README.md#with-a-network)).
 #

@@ -196,7 +196,7 @@ lines_figure(
 # mismatch of 1.5, which is not drawn, it is the worst of the four). Truncating and masking reduce the noise and add a
 # bias. Which of them is best depends on the mismatch and on the size of the batch: a larger batch reduces the noise,
 # but not the bias. **No correction is free: keep the mismatch small.** An experiment that includes training tests the
-# whole claim: [`sampler_mismatch`](../docs/experiments/sampler_mismatch/README.md), Another one uses a sampler that
+# whole claim: [`sampler_mismatch`](../docs/experiments/sampler_mismatch/README.md). Another one uses a sampler that
 # rounds numbers as bfloat16 does: [`sampler_mismatch_network`](../docs/experiments/sampler_mismatch/README.md#with-a-network).
 #
 # ## Try yourself
