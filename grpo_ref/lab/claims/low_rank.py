@@ -60,7 +60,7 @@ def _more(says: str, left: str, right: str, *, main: bool = False) -> Prediction
 
 EXPERIMENT = Experiment(
     name="low_rank",
-    title="Does a low-rank adaptation learn as much from rewards as all weights?",
+    title="Does LoRA learn as much from rewards as training all weights?",
     group="learning",
     policy="network",
     claim="With policy gradients a low-rank adaptation (LoRA), even of rank 1, learns as much as training all"
@@ -69,12 +69,14 @@ EXPERIMENT = Experiment(
     " documentation of the same name; Biderman et al. 2024, LoRA learns less and forgets less"
     " (arXiv:2405.09673), for forgetting",
     family=SKILLS,
-    run=f"GRPO without a KL penalty learns the rewarded kind for {UPDATES} updates of {PROMPTS} x {GROUP}"
-    " completions with Adam: all 12,900 weights, or the factors A and B of the four matrices of the layer,"
-    f" which are 512 weights at rank 1 and 4096 at rank 8. The product has the factor alpha/rank; alpha is"
+    run=f"A network is trained by GRPO without a KL penalty to answer the rewarded kind: {UPDATES} updates of"
+    f" {PROMPTS} x {GROUP} completions with Adam. Either all 12,900 weights are trained, or only a low-rank"
+    " adaptation (LoRA): the factors A and B of the four matrices of the layer. These are 512 weights at rank"
+    " 1 and 4096 at rank 8. The product of A and B is multiplied by alpha/rank. Alpha is"
     f" {ALPHA:.2f}, which is the source's {SOURCE_ALPHA:g} at a width of {SOURCE_WIDTH}, converted to a width"
-    f" of {WIDTH}. Each arm is compared at its best learning rate for the rewarded skill. For rank 8 a rate"
-    f" of {RATE} is compared with {TENFOLD_RATE}, also with an alpha of {SOURCE_ALPHA:g}.",
+    f" of {WIDTH}. Each variant is compared at its best learning rate for the rewarded skill. In addition,"
+    f" rank 8 is trained at rates of {RATE} and {TENFOLD_RATE}, with this alpha and with an alpha of"
+    f" {SOURCE_ALPHA:g}.",
     measured=MEASURED,
     arms={
         ALL: _tuned(0),
