@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import click
 
 import grpo_ref
+from grpo_ref.recipes.identity import objective_id
 from grpo_ref.render.choices import Name
 from grpo_ref.render.output import columns, plain_option
 
@@ -42,8 +43,14 @@ MORE = "grpo-ref recipes NAME shows every part of a recipe."
 def command(name: str | None, markdown: bool, plain: bool) -> None:
     """List the algorithms by their differences from GRPO, or show every part of one of them."""
     if name is not None:
-        parts = grpo_ref.RECIPES[name].parts().items()
-        lines = [f"{part}: {text}." for part, text in parts] if plain else [str(grpo_ref.RECIPES[name])]
+        recipe = grpo_ref.RECIPES[name]
+        identity = objective_id(recipe)
+        if plain:
+            lines = [
+                f"{part}: {text}." for part, text in {**recipe.parts(), "objective ID": identity}.items()
+            ]
+        else:
+            lines = [str(recipe), f"{'ID':10} {identity}"]
         click.echo("\n".join(lines))
     elif markdown:
         click.echo(as_markdown())

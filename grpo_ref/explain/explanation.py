@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from grpo_ref.explain import Dialect, Explanation, Understood, explain, understood
 from grpo_ref.explain.description import NEGLIGIBLE, Part, span
-from grpo_ref.explain.dialect import COMPLETIONS
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.launch import Launch
+from grpo_ref.explain.objective_id import ObjectiveId, identify
 from grpo_ref.explain.schedule import Line, schedule
 from grpo_ref.explain.shared_traps import SHARED_TRAPS
 from grpo_ref.explain.understanding import (
+    NAMES,
     NOT_FOUND,
     doubts_of_groups,
     doubts_of_program,
@@ -23,23 +24,6 @@ from grpo_ref.explain.version import choose_version
 from grpo_ref.recipes import Recipe
 
 SIGNS = {"surrogate": "s", "advantage": "A", "aggregate": "W", "penalty": "d", "correction": "c"}
-NAMES = {
-    "surrogate": "the surrogate",
-    "advantage": "the advantage",
-    "aggregate": "the average",
-    "penalty": "the KL penalty",
-    "kl_coef": "the weight of the KL penalty",
-    "penalty_aggregate": "the average of the KL penalty",
-    "corrections": "the corrections",
-    "level": "the level of the ratio",
-    "keep": "the filter of groups",
-    "admit": "the filter of completions",
-    "reward": "the reward",
-    "bonus": "the entropy bonus",
-    "addition": "the whole loss",
-    COMPLETIONS: "the group size",
-}
-"""The parts of the objective as a reader calls them."""
 MOST_NAMED = 8
 """Largest number of unknown keys that are named without --all."""
 OWN_PROGRAM = "is a custom script. It may override settings that are not listed here."
@@ -93,6 +77,11 @@ class Report(NamedTuple):
     def warnings(self) -> list[str]:
         """The titles of the warnings."""
         return [trap.name for trap in self.explanation.traps]
+
+    @property
+    def objective_id(self) -> ObjectiveId:
+        """The objective ID, or the reasons for which there is none."""
+        return identify(self.dialect, self.found, self.others)
 
     def data(self) -> Mapping[str, Any]:
         """Return the whole report as data for JSON."""
@@ -190,7 +179,7 @@ def _doubted(dialect: Dialect, found: Understood, part: Part) -> Part:
 
 
 def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:
-    """Yield the pieces of the report: sentence, warnings, what is unknown, schedule, formula, parts, keys.
+    """Yield the pieces of the report: sentence, warnings, what is unknown, schedule, formula, ID, parts, keys.
 
     Args:
       told: the report.
@@ -203,6 +192,7 @@ def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:
     yield from _unknown(told, everything)
     yield from _context(told)
     yield from _formula(explanation)
+    yield from _identity(told.objective_id)
     yield Piece("heading", "part by part")
     for part in explanation.parts:
         yield Piece("part", part.value, part.name)
@@ -310,6 +300,17 @@ def _formula(explanation: Explanation) -> Iterator[Piece]:
     yield Piece("note", "rᵢ is the reward of completion i, rₜ the probability ratio of token t.")
 
 
+def _identity(identity: ObjectiveId) -> Iterator[Piece]:
+    """Yield the objective ID with its line of LaTeX, or the reasons for which there is none."""
+    yield Piece("heading", "the objective ID")
+    if identity.unknown:
+        yield Piece("note", f"There is no ID, because this is not known: {'; '.join(identity.unknown)}.")
+        return
+    same = f", the same as that of the recipe {identity.recipe}" if identity.recipe else ""
+    yield Piece("note", f"{identity.id}{same}")
+    yield Piece("note", identity.latex)
+
+
 def loss_formula(recipe: Recipe) -> str:
     """Return the four lines of `grpo_ref.loss` as one formula, without the parts that the recipe does not have."""
     surrogate = "c s(r, A)" if recipe.corrections else "s(r, A)"
@@ -364,6 +365,7 @@ def as_data(told: Report) -> Mapping[str, Any]:
         "parts": [part._asdict() for part in explanation.parts],
         "kl_coef": explanation.recipe.kl_coef,
         "entropy_coef": explanation.entropy_coef,
+        "objective_id": told.objective_id._asdict(),
         "warnings": [trap._asdict() for trap in explanation.traps],
         "keys": [{"key": key, "value": value, "about": about} for key, value, about in explanation.keys],
         "unknown": [

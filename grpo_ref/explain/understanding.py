@@ -285,6 +285,23 @@ PARTS = (
     *("penalty_aggregate", "distill", "reward", "keep", "admit"),
 )
 """The parts of a recipe that keys may change, in the order of the sentence."""
+NAMES = {
+    "surrogate": "the surrogate",
+    "advantage": "the advantage",
+    "aggregate": "the average",
+    "penalty": "the KL penalty",
+    "kl_coef": "the weight of the KL penalty",
+    "penalty_aggregate": "the average of the KL penalty",
+    "corrections": "the corrections",
+    "level": "the level of the ratio",
+    "keep": "the filter of groups",
+    "admit": "the filter of completions",
+    "reward": "the reward",
+    "bonus": "the entropy bonus",
+    "addition": "the whole loss",
+    COMPLETIONS: "the group size",
+}
+"""The parts of the objective as a reader calls them."""
 
 
 def unsettled(dialect: Dialect, config: Mapping[str, Any], missing: Sequence[str]) -> set[str]:

@@ -29,6 +29,7 @@ def test_the_sentence_comes_first_then_the_warnings():
         "2 warnings",
         "the run",
         "the formula",
+        "the objective ID",
         "part by part",
         "the keys",
     ]
