@@ -6,7 +6,7 @@ from graphlib import TopologicalSorter
 import pytest
 from package_map import LAYER, MODULES, PACKAGE, climbing, imports, imports_in, inside, package_of
 
-COMMANDS = {"render", "commands", "explain", "diagnose", "course", "lab", "web", "cli"}
+COMMANDS = {"agents", "render", "commands", "explain", "diagnose", "course", "lab", "web", "cli"}
 ENTRY_POINTS = {
     "array_api_compat": {"arrays"},
     "cupy": {"arrays"},
@@ -18,6 +18,7 @@ ENTRY_POINTS = {
     "click": COMMANDS,
     "rich": {"render", "commands", "course", "lab"},
     "markdown_it": {"lab", "course", "web"},
+    "mcp": {"agents"},
 }
 OURS = {name: inside(imported) for name, imported in imports().items()}
 

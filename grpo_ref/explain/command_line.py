@@ -114,7 +114,10 @@ def _first(found: list[Launch]) -> Launch:
 
 
 def _beside(folder: Path) -> Beside:
-    """Return a function that finds files beside a file, or in the folders above, from which it may be started."""
+    """Return a function that finds files beside a file, or in the folders above, from which it may be started.
+
+    A file that may not be read counts as not found.
+    """
 
     def find(path: str) -> str | None:
         if not path.endswith(BESIDE):
@@ -125,6 +128,9 @@ def _beside(folder: Path) -> Beside:
         places = own if is_elsewhere else [place / path for place in above]
         places.append(folder / Path(path).name)
         found = next((place for place in places if place.is_file()), None)
-        return None if found is None else found.read_text(encoding="utf-8", errors="replace")
+        try:
+            return None if found is None else found.read_text(encoding="utf-8", errors="replace")
+        except PermissionError:
+            return None
 
     return find
