@@ -89,10 +89,11 @@ EXPERIMENT = Experiment(
     " float16, with three binary digits more, effectively removes the mismatch, and more is learned.",
     source="Qi et al. 2025, Defeating the training-inference mismatch via FP16 (arXiv:2510.26788)",
     family=SUMS,
-    run="The sampler has the learner's weights, but rounds the weights, what the layer gives and the logits"
-    f" to {BITS[BRAIN]} binary digits (bfloat16) or {BITS[HALF]} (float16). The learner computes in float32"
-    " and learns by the plain policy gradient with the group's mean reward as baseline, without a"
-    f" correction, for {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam.",
+    run="The sampler has the learner's weights, but rounds the weights, the output of the layer and the"
+    f" logits to {BITS[BRAIN]} binary digits (bfloat16) or {BITS[HALF]} (float16). The learner computes in"
+    " float32 and learns by the plain policy gradient with the group's mean reward as baseline, without a"
+    f" correction, for {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam. In the variants called"
+    f' "rate {RATE}" the learning rate is the same; in the others each has its best.',
     measured="The exact KL from the sampler to the learner in nats per token of a batch, as a power of ten:"
     " a mean over all updates. The chance that the learner gives the labelled answer, at temperature 1: a"
     " mean over all updates, by which the learning rate is chosen.",

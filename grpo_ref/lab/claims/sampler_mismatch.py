@@ -130,14 +130,18 @@ EXPERIMENT = Experiment(
     " one task in three, are the learner's times a number above 1. The size of the mismatch, the noise's"
     f" standard deviation or how far that number is above 1, is {ANY[0]} to {ANY[1]} (log-uniform); small is"
     f" up to {SMALL[1]}, and large from {LARGE[0]} on.",
-    run="The algorithm is the plain policy gradient with the sampler's mean reward as baseline. TIS limits"
-    f" weights to {CAP:g}, MIS (as in TRL) drops those above {CAP:g}. The error of the gradient is"
-    f" exact: all {TOKENS.shape[-2]} completions are listed and weighted by the sampler's probabilities. And"
-    f" it learns for {UPDATES} updates of {BATCH} completions that the sampler draws, with SGD.",
+    run="The algorithm is the plain policy gradient with the sampler's mean reward as baseline. The weight of"
+    ' a token is its own ratio of learner to sampler ("token"), or the product of the ratios of its'
+    f' completion ("sequence"). TIS limits weights to {CAP:g}, MIS (as in TRL) drops those above {CAP:g}, and'
+    " the full weight has no limit. The error of the gradient is exact: all"
+    f" {TOKENS.shape[-2]} completions are listed and weighted by the sampler's probabilities. In the variants"
+    f' called "learning", a policy is trained with SGD for {UPDATES} updates of {BATCH} completions each,'
+    " which the sampler draws.",
     measured="The root mean square error of the gradient of a batch, relative to the length of the exact"
-    " gradient of the learner's expected reward, as a power of ten (0.02 is 5 %); best error is what is left"
-    " of it if the gradient is scaled by the best number, which a learning rate can do. Bias is the error of"
-    " an infinite batch. In training, the learner's exact expected reward, as a mean of all updates.",
+    " gradient of the learner's expected reward, as a power of ten (0.02 is 5 %). The number after the name"
+    " of an error is the number of completions in the batch. The best error is the error that is left if the"
+    " gradient is scaled by the best number, which a learning rate can do. The bias is the error of an"
+    " infinite batch. In training, the learner's exact expected reward, as a mean of all updates.",
     arms={label: arm(errors, recipe=recipe) for label, recipe in WEIGHTS.items()}
     | {f"{label}, small": arm(errors, recipe=WEIGHTS[label], sizes=SMALL) for label in (TIS, MIS)}
     | {f"{label}, large": arm(errors, recipe=WEIGHTS[label], sizes=LARGE) for label in (NONE, TIS, MIS, FULL)}

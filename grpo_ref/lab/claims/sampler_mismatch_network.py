@@ -177,17 +177,19 @@ EXPERIMENT = Experiment(
     # `RoundedMLP` rounds what every layer of an MLP gives, so the learner is an MLP as well.
     family=f"{TASKS} A network of two layers (16 numbers a digit, 64 inside) reads the last four digits."
     f" {IMITATES}",
-    run="The sampler has the learner's weights, but these and what each layer gives are rounded to the 8"
-    " binary digits of bfloat16 or the 4 of float8 (e4m3). The algorithm is the plain policy gradient with"
-    f" the group's mean reward as baseline. TIS limits importance weights to {CAP:g}, MIS drops those above"
-    f" {CAP:g}. After {BEFORE} updates of GRPO, the error of the gradient is measured on {QUESTIONS}"
-    " questions; its bias is exact, since all completions are listed. And from the start the network learns"
-    f" for {UPDATES} updates of {PROMPTS} x {GROUP} completions that the sampler draws, with Adam.",
+    run="The sampler has the learner's weights, but the weights and the outputs of each layer are rounded to"
+    " the 8 binary digits of bfloat16 or the 4 of float8 (e4m3). The algorithm is the plain policy gradient"
+    " with the group's mean reward as baseline. The importance weight of a token is its own ratio of learner"
+    ' to sampler ("token"), or the product of the ratios of its completion ("sequence"). TIS limits weights'
+    f" to {CAP:g}, MIS drops those above {CAP:g}. After {BEFORE} updates of GRPO, the error of the gradient"
+    f" is measured on {QUESTIONS} questions; its bias is exact, since all completions are listed. Separately,"
+    f" the network is trained from the start with Adam, for {UPDATES} updates of {PROMPTS} x {GROUP}"
+    " completions each, which the sampler draws.",
     measured=f"The root mean square error of the gradient of {BATCH} completions with respect to the weights,"
     " relative to the length of the exact gradient of the learner's expected reward, as a power of ten (0.02"
-    " is 5 %); the bias is that of an infinite batch, relative too; KL is that from the sampler to the"
-    " learner in nats per completion. In training, the chance that the learner gives the labelled answer, at"
-    " temperature 1: a mean of all updates, by which the learning rate is chosen.",
+    " is 5 %). The bias is the error of an infinite batch, relative to the same length. KL is the divergence"
+    " from the sampler to the learner in nats per completion. In training, the chance that the learner gives"
+    " the labelled answer, at temperature 1: a mean of all updates, by which the learning rate is chosen.",
     arms={label: arm(errors, correction=correction) for label, correction in WEIGHTS.items()}
     | {
         f"{label}, {precision}": tuned(learned, FEW_RATES, precision=precision, correction=WEIGHTS[label])
