@@ -77,7 +77,8 @@ EXPERIMENT = Experiment(
     run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions, {COPIES} prompts for each question,"
     " and no KL penalty. A group is called dead if its rewards are all equal. Training uses all groups, or"
     f" dead groups are resampled up to {RESAMPLES} times (dynamic sampling). In the control batches have all"
-    " groups and four times the prompts, about what resampling costs. Adam takes one step per batch.",
+    " groups and four times the prompts, which is the most that resampling can cost. Adam takes one step per"
+    " batch.",
     measured="The share of right completions of each batch as it is first sampled, at temperature 1: its mean"
     f" over the updates, and its mean over the first {BUDGET} sampled completions ('by completions'). Each"
     " comparison is at the learning rates that are best for its own mean. For resampled groups the expected"
