@@ -34,6 +34,8 @@ REFUSED = {
     *("os.exec", "os.fork", "os.posix_spawn", "os.system", "subprocess.Popen", "socket.connect"),
 }
 """Audit events that a child refuses: changes of files, other programs and the network."""
+MOST_OF_MESSAGE = 1_000
+"""Largest number of characters of an error."""
 BROKEN = 2
 """Smallest exit status of a command that could not run. 1 says that a log is not sound."""
 
@@ -90,8 +92,17 @@ def run(arguments: Sequence[str], root: Path, timeout: float) -> Finished:
     is_broken = finished.returncode >= BROKEN or not output
     if is_broken or (finished.returncode and "Error: " in messages):
         reason = messages.rpartition("Error: ")[2].strip()
-        raise Failed(reason or f"exit status {finished.returncode}")
+        raise Failed(shortened(reason) or f"exit status {finished.returncode}")
     return Finished(output, messages)
+
+
+def shortened(text: str) -> str:
+    """Return a message without its middle, if the message is long because it repeats a long input.
+
+    >>> shortened("a" * 600 + "b" * 600) == "a" * 500 + " ... " + "b" * 500
+    True
+    """
+    return text if len(text) <= MOST_OF_MESSAGE else f"{text[:500]} ... {text[-500:]}"
 
 
 class Reading:
