@@ -12,13 +12,16 @@ MOST = 6
 
 
 def decimals_of(finding: Mapping[str, Any]) -> int | None:
-    """Return the number of decimals that leaves two digits of the interval's half-width; None if it is 0.
+    """Return the number of decimals that leaves two digits of the interval's half-width.
+
+    It is None if the half-width is 0, or so small that two digits need more than `MOST` decimals.
 
     >>> decimals_of({"low": -0.041, "high": 0.007}), decimals_of({"low": 1.0, "high": 1.0})
     (3, None)
     """
     half = (finding["high"] - finding["low"]) / 2.0
-    return None if half < ROUNDING else min(max(1 - floor(log10(half)), 0), MOST)
+    decimals = max(1 - floor(log10(half)), 0) if half >= ROUNDING else MOST + 1
+    return decimals if decimals <= MOST else None
 
 
 def signed(value: float, decimals: int | None) -> str:
@@ -33,8 +36,8 @@ def signed(value: float, decimals: int | None) -> str:
     """
     if abs(value) < ROUNDING:
         return "0"
-    text = f"{value:+.3g}" if decimals is None else f"{value:+.{decimals}f}"
-    return text.replace("-", MINUS)
+    sign, text = (MINUS if value < 0.0 else "+"), abs(value)
+    return f"{sign}{text:.3g}" if decimals is None else f"{sign}{text:.{decimals}f}"
 
 
 def interval_text(finding: Mapping[str, Any]) -> str:
@@ -42,10 +45,12 @@ def interval_text(finding: Mapping[str, Any]) -> str:
 
     >>> interval_text({"mean": -0.0168, "low": -0.041, "high": 0.0071})
     '−0.017 [−0.041, +0.007]'
+    >>> interval_text({"mean": 2e-7, "low": -1e-7, "high": 5e-7})
+    '+2e-07 [−1e-07, +5e-07]'
     """
     decimals = decimals_of(finding)
     mean, low, high = (signed(finding[key], decimals) for key in ("mean", "low", "high"))
-    return mean if decimals is None else f"{mean} [{low}, {high}]"
+    return mean if finding["high"] - finding["low"] < 2.0 * ROUNDING else f"{mean} [{low}, {high}]"
 
 
 def at_equal_text(finding: Mapping[str, Any], value: str) -> str:

@@ -145,8 +145,14 @@ EXPERIMENT = Experiment(
         ),
     ),
     panels=(
-        Curves("rewarded", "right answers, rewarded skill", xlabel=f"{EVERY} updates"),
-        Curves("other", "right answers, other skill", xlabel=f"{EVERY} updates"),
+        Curves(
+            "rewarded",
+            "right answers, rewarded skill",
+            xlabel=f"measurement (one after every {EVERY} updates)",
+        ),
+        Curves(
+            "other", "right answers, other skill", xlabel=f"measurement (one after every {EVERY} updates)"
+        ),
         Points("lost", "share of right answers lost (other skill)"),
         Grid("right answers at the end (rewarded skill)"),
     ),
