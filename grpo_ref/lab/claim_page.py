@@ -43,8 +43,8 @@ MEANINGS = {
 }
 """Verdict -> the answer in words."""
 LIMIT: Mapping[Policy, str] = {
-    "table": "The policy is a table of logits. Prompts share nothing, unless the tasks say what they share. This"
-    " shows how a mechanism works, not whether it matters in a large model.",
+    "table": "The policy is a table of logits. Prompts share nothing, unless the tasks say what they share."
+    " This shows how a mechanism works, not whether it matters in a large model.",
     "network": "The network is small and its tasks are toys. This shows how a mechanism works where prompts"
     " share weights, not how large the effect is in a large model.",
 }

@@ -10,7 +10,7 @@ DECIMALS = {
     "thousandths": (-0.0049, -0.0003, 4),
     "units": (1.0, 7.2, 1),
     "hundreds": (0.0, 240.0, 0),
-    "at most six": (0.0, 2e-9, 6),
+    "more than six decimals": (0.0, 2e-9, None),
     "no width": (0.5, 0.5, None),
     "a width of rounding errors": (0.0, 1e-16, None),
 }

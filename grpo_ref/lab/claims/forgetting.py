@@ -148,11 +148,9 @@ EXPERIMENT = Experiment(
         Curves(
             "rewarded",
             "right answers, rewarded skill",
-            xlabel=f"measurement (one after every {EVERY} updates)",
+            xlabel=f"measurement (every {EVERY} updates)",
         ),
-        Curves(
-            "other", "right answers, other skill", xlabel=f"measurement (one after every {EVERY} updates)"
-        ),
+        Curves("other", "right answers, other skill", xlabel=f"measurement (every {EVERY} updates)"),
         Points("lost", "share of right answers lost (other skill)"),
         Grid("right answers at the end (rewarded skill)"),
     ),
