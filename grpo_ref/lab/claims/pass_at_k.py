@@ -65,7 +65,8 @@ EXPERIMENT = Experiment(
     " settling on one answer. In the pair “half unusual”, half of the prompts have an unusual answer.",
     measured="pass@k at temperature 1, computed from the policy's probabilities, a mean over the last fifth"
     " of the updates. The learning rate is chosen by pass@1. Trained policies are compared with one another"
-    f" at the same learning rate, {RATE:g}.",
+    f" at the same learning rate, {RATE:g}. Among the answers that are not usual, the base model's logits are"
+    " normal with a standard deviation of 1.",
     arms={
         "base": arm(tried, recipe=None),
         "GRPO": _trained(),

@@ -40,8 +40,8 @@ EXPERIMENT = Experiment(
     " ('as many'). In one control groups of 16 get an eighth, too, on an eighth of the prompts. In another"
     " one the advantage of a completion is its own reward, so that the completions of a pair are not"
     " compared. Two more comparisons fix the share of answers that are right at first at a half or at 2 %,"
-    " and one has four times as many batches ('longer'). Adam takes one step per batch, without a KL"
-    " penalty.",
+    " and one has four times as many batches ('longer'). Each question has 20 copies. Adam takes one step"
+    " per batch, without a KL penalty.",
     measured=f"{MEASURED} A difference of {LOSSLESS} counts as none. The paper's groups of 2 keep 97.6 % of"
     " the performance, which is less lenient: where 80 % are right, it allows a loss of 0.019.",
     arms={
