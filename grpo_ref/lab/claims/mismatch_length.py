@@ -156,7 +156,8 @@ EXPERIMENT = Experiment(
     " constant",
     family=FAMILY,
     run=f"The lengths are {', '.join(map(str, LENGTHS))} tokens. A state has the same logits at all"
-    " positions of a completion. The algorithm is the plain policy gradient with the sampler's expected reward as baseline. The weight of a token is its own ratio of learner to"
+    " positions of a completion. The algorithm is the plain policy gradient with"
+    " the sampler's expected reward as baseline. The weight of a token is its own ratio of learner to"
     ' sampler ("token"), the product of the ratios up to this token ("prefix"), its ratio times the smallest'
     ' ratio before it ("smallest of prefix"), or the product of all ratios of the completion ("sequence").'
     f' Weights are truncated at {CAP:g}, masked above {CAP:g} or not limited ("full"). The bias of weights'
