@@ -98,7 +98,8 @@ EXPERIMENT = Experiment(
     " for half of the answers shows whether the answer was right (“never tells”, “always tells”, “tells"
     " half”). GRPO is run there without wrong labels as well (“right labels”).",
     measured="Growth: the logarithm of the expected length of completions over that at the start, computed"
-    " from the policy, as a mean over the last fifth of the updates. A growth of -0.7 means half as long."
+    " from the policy for the completions of all questions together, as a mean over the last fifth of the"
+    " updates. A growth of -0.7 means half as long."
     " It is computed for right and for wrong completions, by their labels, and for mistaken answers, which"
     " are those that most labels of the question call wrong. The learning rate is chosen by the share of"
     " right completions over the same updates.",

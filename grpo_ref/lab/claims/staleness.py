@@ -172,7 +172,8 @@ EXPERIMENT = Experiment(
     " summaries, the papers were not read; Yao et al. 2025, truncated importance sampling",
     family=FAMILY,
     run=f"A policy learns from {UPDATES} batches with Adam and without a KL penalty. Each batch is sampled by"
-    f" the policy of 0, 2 or {OLD} updates ago; this number of updates follows the name of the method."
+    f" the policy of 0, 2 or {OLD} batches ago. This age follows the name of the method;"
+    " an update is a batch, even if it takes two steps."
     " Plain clipping bounds the ratio of policy to sampler to within 0.2. Decoupled PPO bounds the ratio to"
     " the learner when it gets the batch, and weighs each token by the ratio of that learner to the sampler;"
     " TIS limits this weight to 2. CISPO has the gradient of the log-probability with the ratio to the"

@@ -146,7 +146,9 @@ EXPERIMENT = Experiment(
     " of its logits of 0.5 to 2.5), which share of the verdicts is wrong (0 to 0.3) and the size of the"
     " groups (4, 8 or 16) are drawn.",
     run="GRPO without a KL penalty learns for 150 updates of 12 prompts with Adam. The temperature is the"
-    " policy's, for sampling and for the gradient. Variants are named after it. In the variants “mild” and"
+    " policy's, for sampling and for the gradient. Each prompt has 8 copies that look the same to the"
+    " policy, and a wrong verdict belongs to one copy and one answer. Variants are named after the"
+    " temperature. In the variants “mild” and"
     " “sharp”, the standard deviation of the reference's logits is fixed at 0.5 or at 2.5.",
     measured="The exact share of right answers of the policy at temperature 1, and of its greedy answers,"
     " whatever temperature it was trained at: as a mean over training, which is the larger the faster it"
