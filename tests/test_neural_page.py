@@ -64,6 +64,6 @@ def test_the_page_counts_the_claims_of_networks():
     both = sum(bool(one.beside) for one in networks)
     claims = len(EXPERIMENTS) - both
     assert (
-        f"Of the {claims} claims of the experiments, {len(networks)} are tested with small networks like these,"
-        f" and {both} of the {len(networks)} with a table too."
+        f"Of the {claims} claims of the experiments, {len(networks)} are tested with small networks like"
+        f" these, and {both} of the {len(networks)} with a table too."
     ) in TEXT
