@@ -205,7 +205,7 @@ def _draw_panel(
         _draw_points(axis, panel, result.measures, places)
     else:
         _draw_grid(axis, panel, result.tuning, places)
-    axis.set_ylabel(panel.ylabel)
+    axis.set_ylabel(textwrap.fill(panel.ylabel, 34))
     for side in panel.log:
         _logarithmic(axis, side)
     grid(axis)
