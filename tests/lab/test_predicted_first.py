@@ -25,7 +25,7 @@ PREDICTED = ("docs/experiments/predictions", "docs/experiments/*/predictions.jso
 JUDGED = ("docs/experiments/results.json", "docs/experiments/*/results.json")
 """Files with predictions and with results. Before each claim had a folder, they were in other places."""
 HASH = r'^\+\s*"sha256": "(\w+)"'
-"""What was predicted, in a diff."""
+"""Line of a diff with the hash of the predictions."""
 DATED = r'^[ +]\s*"sha256": "(\w+)",\n(?:-.*\n)?\+\s*"written": "\d'
 """A result whose predictions had been written down, in a diff."""
 
