@@ -163,14 +163,14 @@ clean:
 	$(PYTHON) -m venv --clear .venv
 	@touch $@
 
-$(READY): .venv/made pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+$(READY): .venv/made pyproject.toml conformance/pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]' -e ./conformance
 	@touch $@
 
-$(READY_DEV): .venv/made pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+$(READY_DEV): .venv/made pyproject.toml conformance/pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' -e ./conformance
 	@touch $@ $(READY)
 
-$(READY_DOCS): .venv/made pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+$(READY_DOCS): .venv/made pyproject.toml conformance/pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]' -e ./conformance
 	@touch $@

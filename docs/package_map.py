@@ -26,7 +26,7 @@ LAYERS = """
     render
     explain course lab
     diagnose
-    commands loss_fixture web agents
+    commands loss_fixture web agents parity
     cli
 """
 """One line per layer, from the bottom up. A module imports its own package and lower layers only.

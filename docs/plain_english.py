@@ -20,8 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 RULES_FILE = Path(__file__).with_suffix(".toml")
 ALLOWED_FILE = Path(__file__).with_name("plain_english_allowed.json")
-SOURCES = ("*.md", "conformance/*.md", "conformance/*.py", "conformance/calls/*.py",
-           "conformance/metrics/*.py", "docs/**/*.md", "docs/**/*.py", "examples/**/*.md", "examples/**/*.py",
+SOURCES = ("*.md", "conformance/**/*.md", "conformance/**/*.py",
+           "docs/**/*.md", "docs/**/*.py", "examples/**/*.md", "examples/**/*.py",
            "notebooks/*.py", "grpo_ref/**/*.md", "grpo_ref/**/*.py", "tests/**/*.py")  # fmt: skip
 TRANSLATED = ".zh.md"
 GENERATED = ("docs/experiments/README.md", "docs/experiments/*/README.md")

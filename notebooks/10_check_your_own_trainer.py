@@ -106,7 +106,7 @@ compared_gradients({"as configured": explanation.recipe, "as meant": repaired}, 
 #
 # ## Does the library compute what the trainers compute?
 #
-# The losses, gradients and tensors of the trainers' real code were recorded. `python -m conformance parity` computes
+# The losses, gradients and tensors of the trainers' real code were recorded. `grpo-ref parity` computes
 # them again from the configurations and inputs alone, and compares. The report ends with the number of passed
 # comparisons for each trainer.
 #

@@ -14,8 +14,8 @@ KEEP_EVERY = {
     "tests/test_teach.py": 4,
     # many configurations, answers and claims of one kind
     "tests/explain/test_conversion.py": 12,
-    "tests/conformance/test_replay.py": 12,
-    "tests/conformance/test_parity.py": 4,
+    "tests/parity/test_replay.py": 12,
+    "tests/parity/test_parity.py": 4,
     "tests/lab/test_claims.py": 12,
     "tests/lab/test_network_claims.py": 12,
     "tests/course/test_right_answers.py": 8,

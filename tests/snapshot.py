@@ -284,7 +284,7 @@ def proofs(snapshot: Snapshot, call: Call, source: Path, vectors: list[str]) -> 
     """Which check of an exercise catches which wrong answer, and which recorded numbers are met."""
     done = call("dev", "check", "--table", "--root", str(source))
     snapshot.said("proofs", done, r"^\S+/\S+ +\d+ checks.*|(?:  [x.])+$|^\d+ exercises.*")
-    compare = [sys.executable, "-m", "conformance", "parity", *vectors]
+    compare = [str(Path(sys.executable).with_name("grpo-ref")), "parity", *vectors]
     done = subprocess.run(compare, cwd=source, capture_output=True, encoding="utf-8")
     cases = re.findall(r"^(PASS|FAIL)\s+(\S+)", done.stdout, re.MULTILINE)
     passed = {name: word == "PASS" for word, name in cases}

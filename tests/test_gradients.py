@@ -8,7 +8,6 @@ import pytest
 from differences import central_differences
 from every_kernel import USED, as_slot, kernels_of
 
-from conformance.calls.open_instruct import open_instruct_kl
 from grpo_ref import GRPO, RECIPES, aggregation, penalties, policy_loss, slot, surrogates
 from grpo_ref.aggregation import sequence_mean_token_sum
 from grpo_ref.arrays import Array
@@ -16,6 +15,7 @@ from grpo_ref.corrections import early_stop, masked, off_policy_mask, top_entrop
 from grpo_ref.learning.policies.table import entropy_gradient, gather, log_softmax, policy_of, pull_back
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level
 from grpo_ref.metrics import entropy
+from grpo_ref.parity.calls.open_instruct import open_instruct_kl
 from grpo_ref.penalties import exact_kl, k2, k3, weighted_k1, weighted_k3
 from grpo_ref.surrogates import (
     cispo,

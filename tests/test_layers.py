@@ -6,7 +6,7 @@ from graphlib import TopologicalSorter
 import pytest
 from package_map import LAYER, MODULES, PACKAGE, climbing, imports, imports_in, inside, package_of
 
-COMMANDS = {"agents", "render", "commands", "explain", "diagnose", "course", "lab", "web", "cli"}
+COMMANDS = {"agents", "render", "commands", "explain", "diagnose", "course", "lab", "web", "cli", "parity"}
 ENTRY_POINTS = {
     "array_api_compat": {"arrays"},
     "cupy": {"arrays"},
@@ -53,11 +53,10 @@ def test_a_relative_import_is_refused():
         list(imports_in("from .levels import token_level"))
 
 
-def test_nothing_needs_the_recorded_numbers():
-    """`conformance` is not installed with grpo_ref."""
-    assert [
-        name for name in MODULES if any(one.split(".")[0] == "conformance" for one in imports()[name])
-    ] == []
+def test_only_parity_needs_the_recorded_numbers():
+    """`grpo_conformance` is not installed with grpo_ref."""
+    outside = {name: {one.split(".")[0] for one in imports()[name]} for name in MODULES}
+    assert {package_of(name) for name in MODULES if "grpo_conformance" in outside[name]} == {"parity"}
 
 
 def test_there_are_no_circles():

@@ -67,7 +67,7 @@ def test_the_lists_of_names_agree():
 
 def test_every_package_that_users_import_is_a_public_name():
     folders = {path.parent.name for path in STUB.parent.glob("*/__init__.py")}
-    assert folders - set(TOP_LEVEL) == {"agents", "commands", "data", "render", "web"}
+    assert folders - set(TOP_LEVEL) == {"agents", "commands", "data", "parity", "render", "web"}
 
 
 @pytest.mark.parametrize("before", ["", "import grpo_ref.explain.dialects, grpo_ref.check.slopes; "])

@@ -9,9 +9,9 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
-from conformance.replay import RECORDINGS, read
 from grpo_ref.explain.dialect import Dialect, flat
 from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.parity.replay import RECORDINGS, read
 from grpo_ref.recipes import Recipe, Slot
 
 Config = dict[str, Any]

@@ -70,7 +70,7 @@ def _standing(dialect: Dialect) -> str:
 
 def _measured(name: str) -> list[Event]:
     """Return the changes that running every release has shown; nothing if the releases were not run."""
-    file = ROOT / f"conformance/releases/{name}_borders.toml"
+    file = ROOT / f"conformance/grpo_conformance/releases/{name}_borders.toml"
     if not file.is_file():
         return []
     borders = tomllib.loads(file.read_text(encoding="utf-8"))["border"]

@@ -8,11 +8,11 @@ from typing import Any
 from joblib import Memory, Parallel, delayed
 from public_names import first_line
 
-from conformance.replay import Verdict, read, shipped, verdicts
 from grpo_ref.explain.dialect import Dialect, flat, numbered
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.trap import Trap
 from grpo_ref.explain.yaml_values import as_yaml
+from grpo_ref.parity.replay import Verdict, read, shipped, verdicts
 from grpo_ref.recipes import Slot
 from grpo_ref.recipes.titles import title_of
 from grpo_ref.web.explain import trap_anchor
@@ -210,7 +210,7 @@ def _recorded(dialect: Dialect) -> str:
 
 RECORDED = (
     "These numbers were recorded from the trainer's own code. The build of this site computes them again"
-    " from the configuration, as `python -m conformance parity` does, and compares. Errors are relative to"
+    " from the configuration, as `grpo-ref parity` does, and compares. Errors are relative to"
     " the largest recorded magnitude. See [how the numbers were recorded](../more/recorded.md)."
 )
 

@@ -16,7 +16,7 @@ REFERENCE = (
 ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
 FOLDER_PAGES = {
     "grpo_ref/explain/README.md": "more/trainers",
-    "conformance/README.md": "more/recorded",
+    "conformance/RECORDINGS.md": "more/recorded",
     "grpo_ref/course/exercises/README.md": "more/exercises",
     "grpo_ref/course/exercises/GRADING.md": "more/grading",
     "grpo_ref/data/README.md": "more/data",

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from conformance.replay import RECORDINGS, read, record_of
 from grpo_ref.diagnose.log import quantities, trainers
+from grpo_ref.parity.replay import RECORDINGS, read, record_of
 
 
 def k3(r):

@@ -5,9 +5,6 @@ import re
 import numpy as np
 import pytest
 
-from conformance.calls.common import advantages, loss
-from conformance.calls.easy_r1 import CALLS
-from conformance.replay import record_of
 from grpo_ref.advantages import group_centered
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import easy_r1
@@ -18,6 +15,9 @@ from grpo_ref.explain.explanation import dialect_of, report
 from grpo_ref.explain.launch import launches
 from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.trap import sprung
+from grpo_ref.parity.calls.common import advantages, loss
+from grpo_ref.parity.calls.easy_r1 import CALLS
+from grpo_ref.parity.replay import record_of
 from grpo_ref.penalties import k1
 from grpo_ref.recipes import slot
 

@@ -8,12 +8,12 @@ import pytest
 from package_map import KERNELS
 
 import grpo_ref.explain.phrases as words_module
-from conformance.replay import read, shipped
 from grpo_ref.advantages import with_teacher
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.description import in_words
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.phrases import PHRASES, paragraph
+from grpo_ref.parity.replay import read, shipped
 from grpo_ref.recipes import GRPO, RECIPES, Slot, slot
 from grpo_ref.surrogates import clipped
 

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from conformance.replay import rebuild
 from grpo_ref import policy_loss
 from grpo_ref.explain.conversion import convert
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import DIALECTS, rlinf
+from grpo_ref.parity.replay import rebuild
 
 FSDP = {"actor": {"training_backend": "fsdp"}}
 DECOUPLED = {"loss_type": "decoupled_actor_critic"}

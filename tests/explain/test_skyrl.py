@@ -6,8 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from conformance.calls.common import correction
-from conformance.replay import record_of
 from grpo_ref.aggregation import token_mean
 from grpo_ref.corrections import truncated
 from grpo_ref.explain.description import explain
@@ -34,6 +32,8 @@ from grpo_ref.explain.dialects.skyrl.traps import TRAPS
 from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.trap import sprung
 from grpo_ref.levels import sequence_sum_level
+from grpo_ref.parity.calls.common import correction
+from grpo_ref.parity.replay import record_of
 from grpo_ref.recipes import slot
 
 DIALECT = skyrl.DIALECT

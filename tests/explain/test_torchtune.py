@@ -6,8 +6,6 @@ from math import e, log
 import numpy as np
 import pytest
 
-from conformance.calls.common import loss
-from conformance.replay import record_of
 from grpo_ref import policy_loss
 from grpo_ref.explain.dialects import torchtune
 from grpo_ref.explain.dialects.torchtune.kernels import at_ratio_one, batch_sum_level, k3_of_the_batch
@@ -16,6 +14,8 @@ from grpo_ref.explain.dialects.torchtune.traps import TRAPS
 from grpo_ref.explain.launch import launches
 from grpo_ref.explain.launch.reading import launch_of
 from grpo_ref.explain.trap import sprung
+from grpo_ref.parity.calls.common import loss
+from grpo_ref.parity.replay import record_of
 
 DIALECT = torchtune.DIALECT
 # configuration -> parts of the recipe, as text

@@ -7,14 +7,14 @@ from math import e, exp, inf, log
 import numpy as np
 import pytest
 
-from conformance.calls.common import loss
-from conformance.replay import RECORDINGS, record_of
 from grpo_ref.aggregation import fixed_length
 from grpo_ref.explain import explain
 from grpo_ref.explain.conversion import convert
 from grpo_ref.explain.dialects import DIALECTS, tunix
 from grpo_ref.explain.dialects.tunix.kernels import mean_of_limited, punished_by_characters
 from grpo_ref.explain.launch import launches
+from grpo_ref.parity.calls.common import loss
+from grpo_ref.parity.replay import RECORDINGS, record_of
 
 DIALECT = tunix.DIALECT
 DAPO = {"config_class": "DAPOConfig"}

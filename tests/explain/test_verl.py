@@ -7,8 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from conformance.calls.verl import as_actor, torch_permutation
-from conformance.replay import rebuild
 from grpo_ref import policy_loss
 from grpo_ref.corrections import truncated
 from grpo_ref.explain import understood
@@ -28,6 +26,8 @@ from grpo_ref.explain.explanation import dialect_of, report
 from grpo_ref.explain.launch import launches
 from grpo_ref.explain.penalty_in_reward import penalized
 from grpo_ref.explain.trap import sprung
+from grpo_ref.parity.calls.verl import as_actor, torch_permutation
+from grpo_ref.parity.replay import rebuild
 from grpo_ref.recipes import RECIPES, slot
 
 # configuration -> parts of the recipe, as text

@@ -25,7 +25,7 @@ def test_only_linked_files_and_the_folders_above_them_have_a_page(tmp_path):
 
 def test_a_cached_result_depends_on_code_keys_and_recorded_numbers_but_not_on_the_course():
     files = {path.relative_to(kept.ROOT).as_posix() for path in kept._of_package()}
-    assert {"grpo_ref/loss.py", "conformance/replay.py"} <= files
+    assert {"grpo_ref/loss.py", "grpo_ref/parity/replay.py"} <= files
     assert any(path.endswith(".toml") and "explain/dialects" in path for path in files)
     assert not [path for path in files if path.startswith(("grpo_ref/course", "grpo_ref/web"))]
 

@@ -5,8 +5,7 @@ import math
 
 import numpy as np
 import pytest
-
-from conformance.releases.compare import (
+from grpo_conformance.releases.compare import (
     Change,
     Difference,
     Span,

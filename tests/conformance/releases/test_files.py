@@ -7,10 +7,9 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 
 import pytest
-
-from conformance.releases.compare import HERE, KINDS
-from conformance.releases.trl_cases import CASES as TRL_CASES
-from conformance.releases.verl_cases import CASES as VERL_CASES
+from grpo_conformance.releases.compare import HERE, KINDS
+from grpo_conformance.releases.trl_cases import CASES as TRL_CASES
+from grpo_conformance.releases.verl_cases import CASES as VERL_CASES
 
 CASES = {"trl": TRL_CASES, "verl": VERL_CASES}
 FIELDS = {"before", "release", "kind", "transition", "keys", "cause", "upstream", "cases"}

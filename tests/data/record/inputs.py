@@ -3,7 +3,7 @@
 Twelve completions of up to seven tokens, in groups of four. They look for what vectors of usual numbers hide:
 masks with holes and without a token, ratios exactly at the bounds of the clip and at the limits of exp in
 float32 and float64, a sampler that reports NaN, groups without contrast. The padding holds random values, so
-that code which reads it gives itself away. Written to conformance/recordings/inputs.json.
+that code which reads it gives itself away. Written to conformance/grpo_conformance/recordings/inputs.json.
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-FILE = Path(__file__).parents[3] / "conformance" / "recordings" / "inputs.json"
+FILE = Path(__file__).parents[3] / "conformance" / "grpo_conformance" / "recordings" / "inputs.json"
 ROWS, TOKENS, GROUP = 12, 7, 4
 LENGTHS = (7, 3, 5, 1, 7, 2, 4, 6, 1, 7, 3, 5)
 EMPTY = (3, 9)

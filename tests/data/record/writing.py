@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-RECORDINGS = Path(__file__).parents[3] / "conformance" / "recordings"
+RECORDINGS = Path(__file__).parents[3] / "conformance" / "grpo_conformance" / "recordings"
 INPUTS = "inputs.json"
 DIGITS = 12
 """Of a recorded number; a case is compared to at most eight."""

@@ -1,6 +1,6 @@
 """TRL: what each release computes under the same keys. The rows are read from the released `grpo_trainer.py`.
 
-conformance/releases/trl_borders.toml has the same borders, measured by running every release.
+grpo_conformance/releases/trl_borders.toml has the same borders, measured by running every release.
 """
 
 import pytest

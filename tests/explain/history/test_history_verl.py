@@ -1,4 +1,4 @@
-"""Releases of verl: each border of conformance/releases/verl_borders.toml, with values from the source."""
+"""Releases of verl: each border of `releases/verl_borders.toml`, with values from the source."""
 
 import numpy as np
 import pytest

@@ -1,0 +1,1 @@
+"""Rebuild recorded numbers of the trainers from their configurations, and compare: `grpo-ref parity`."""

@@ -1,0 +1,67 @@
+"""`grpo-ref parity`: compare grpo_ref's numbers with those that trainers computed."""
+
+import importlib.util
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grpo_ref.render.output import columns, plain_option
+
+if TYPE_CHECKING:
+    from grpo_ref.parity.replay import Verdict
+
+
+@click.command("parity", epilog="Example:  grpo-ref parity --failures")
+@click.argument("file", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--failures", is_flag=True, help="Show only the cases that do not agree.")
+@plain_option
+def command(file: Path | None, failures: bool, plain: bool) -> None:
+    """Rebuild recorded cases from their configurations, and compare with what the trainers computed.
+
+    Without FILE these are all cases of the package grpo-conformance. Losses, gradients, tensors and metrics
+    must agree to the relative tolerance of the case. The format of a FILE of your own is described in
+    conformance/RECORDINGS.md. Exit status 1 if a case does not agree or there is none, 2 if FILE is of
+    another format.
+    """
+    if importlib.util.find_spec("grpo_conformance") is None:
+        raise click.ClickException("the recorded numbers are not installed: pip install 'grpo-ref[parity]'")
+    from grpo_ref.parity.replay import shipped, verdicts
+
+    files = [file] if file else shipped()
+    try:
+        told = list(_told(chain.from_iterable(map(verdicts, files)), failures, plain))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    for trainer, (passed, failed) in _counted(told).items():
+        click.echo(f"{trainer if plain else format(trainer, '20')} {passed} passed, {failed} failed")
+    passed = sum(verdict.passed for verdict in told)
+    click.echo(f"{passed} passed, {len(told) - passed} failed")
+    raise click.exceptions.Exit(0 if told and passed == len(told) else 1)
+
+
+def _told(found: Iterable["Verdict"], failures: bool, plain: bool) -> Iterator["Verdict"]:
+    """Yield the verdicts, and show each one as soon as it is there."""
+    for verdict in found:
+        if not (verdict.passed and failures):
+            click.echo(_line(verdict, plain))
+        yield verdict
+
+
+def _line(verdict: "Verdict", plain: bool) -> str:
+    found = verdict.problem or f"off by {verdict.error:.1e} of {verdict.rtol:.0e}"
+    if plain:
+        return f"{verdict.id} {'passed' if verdict.passed else 'failed'}: {found}."
+    word = click.style("PASS", fg="green") if verdict.passed else click.style("FAIL", fg="red", bold=True)
+    width = max(0, min(44, columns() - len("PASS   off by 1.0e-08 of 1e-06")))
+    return f"{word}  {verdict.id:{width}} {found}"
+
+
+def _counted(told: list["Verdict"]) -> dict[str, tuple[int, int]]:
+    """Count the cases of each trainer that passed and failed."""
+    every = Counter(verdict.trainer for verdict in told)
+    good = Counter(verdict.trainer for verdict in told if verdict.passed)
+    return {trainer: (good[trainer], every[trainer] - good[trainer]) for trainer in every}
