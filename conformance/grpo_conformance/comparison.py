@@ -1,0 +1,105 @@
+"""Compare what a function computed with what a trainer computed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from grpo_conformance.frameworks import DOUBLE, Answer
+from grpo_conformance.vector import Floats, Vector
+
+ROUNDINGS = 200
+"""Tolerance of a result in single precision, as a multiple of the machine epsilon: 2.4e-5."""
+NUMERICAL = 1e-4
+"""Tolerance of a gradient that was computed by central differences."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a function on one vector.
+
+    Attributes:
+      vector: the vector.
+      answer: what the function computed; None if it failed or was not called.
+      what: what differs: "loss", "gradient", "value" or "error"; "" if nothing does.
+      size: the difference, relative to the largest number; the same relative size as `rtol`.
+      rtol: the tolerance.
+      problem: an error of the function, or the reason why the vector was skipped.
+      skipped: true if the function could not be called on this vector.
+    """
+
+    vector: Vector
+    answer: Answer | None = None
+    what: str = ""
+    size: float = 0.0
+    rtol: float = 0.0
+    problem: str = ""
+    skipped: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """True if the function was called, and its numbers are the expected ones."""
+        return not self.what and not self.skipped
+
+
+def compared(vector: Vector, answer: Answer) -> Outcome:
+    """Compare an answer with the numbers of a vector.
+
+    A loss is compared relative to the size of its terms: they may cancel, so that the loss is small. The sum of the
+    magnitudes of the gradient stands for this size.
+    """
+    rtol = max(vector.rtol, ROUNDINGS * answer.precision if answer.precision > DOUBLE else 0.0)
+    if "value" in vector.expected:
+        if answer.value is None:
+            raise TypeError("expected an array, got none")
+        size = value_difference(vector, answer.value)
+        return Outcome(vector, answer, "value" if size > rtol else "", size, rtol)
+    gradient = vector.expected["gradient"]
+    scale = max(abs(vector.expected["loss"]), float(np.abs(gradient).sum()), 1e-9)
+    size = _apart(answer.loss, vector.expected["loss"]) / scale
+    if size > rtol:
+        return Outcome(vector, answer, "loss", size, rtol)
+    if answer.gradient is None:
+        return Outcome(vector, answer, "", size, rtol)
+    rtol = max(rtol, NUMERICAL) if answer.numerical else rtol
+    known = ~np.isnan(answer.gradient) if answer.numerical else np.ones(gradient.shape, dtype=bool)
+    apart = np.where(known, np.abs(answer.gradient - gradient), 0.0)
+    apart = np.where(np.isnan(apart), np.inf, apart)
+    steepness = float(apart.max(initial=0.0)) / max(float(np.abs(gradient).max(initial=0.0)), 1e-6)
+    if steepness > rtol:
+        return Outcome(vector, answer, "gradient", steepness, rtol)
+    return Outcome(vector, answer, "", max(size, 0.0 if answer.numerical else steepness), rtol)
+
+
+def value_difference(vector: Vector, value: Floats) -> float:
+    """Return the largest difference of an array, relative to its largest number; padding is not compared."""
+    wanted = vector.expected["value"]
+    mask = (
+        vector.inputs["mask"] > 0
+        if "mask" in vector.inputs and wanted.ndim == 2
+        else np.ones(wanted.shape, bool)
+    )
+    if value.shape != wanted.shape:
+        # One value per completion may be given as (N,), (P, G) or, the same for all its tokens, as (N, T).
+        if value.size == wanted.size:
+            value = value.reshape(wanted.shape)
+        elif wanted.ndim == 1 and "mask" in vector.inputs and value.shape == vector.inputs["mask"].shape:
+            mask = vector.inputs["mask"] > 0
+            wanted = np.broadcast_to(wanted[:, None], value.shape)
+        elif wanted.ndim == 2 and value.ndim == 1 and len(value) == len(wanted):
+            value = np.broadcast_to(value[:, None], wanted.shape)
+        elif wanted.ndim == 2 and value.shape == (len(wanted), 1):
+            value = np.broadcast_to(value, wanted.shape)
+        else:
+            raise TypeError(f"expected an array of shape {wanted.shape}, got {value.shape}")
+    ours, theirs = value[mask], wanted[mask]
+    odd = ~np.isfinite(theirs)
+    if not np.array_equal(ours[odd], theirs[odd], equal_nan=True) or not np.isfinite(ours[~odd]).all():
+        return float("inf")
+    apart = float(np.abs(ours[~odd] - theirs[~odd]).max(initial=0.0))
+    return apart / max(float(np.abs(theirs[~odd]).max(initial=0.0)), 1e-6)
+
+
+def _apart(first: float, second: float) -> float:
+    if not np.isfinite(first) or not np.isfinite(second):
+        return 0.0 if np.array_equal(first, second, equal_nan=True) else float("inf")
+    return abs(first - second)

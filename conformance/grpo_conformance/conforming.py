@@ -1,0 +1,292 @@
+"""`assert_conforms`: compare a function with what the trainers computed, and say what differs."""
+
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from grpo_conformance import mistake, trainer
+from grpo_conformance.arguments import NAMES, Parameters, parameters_of
+from grpo_conformance.comparison import Outcome, compared
+from grpo_conformance.frameworks import DTYPES, FRAMEWORKS, Answer, ask, detected
+from grpo_conformance.vector import Vector, document, full_name, names, vectors
+
+Function = Callable[..., Any]
+DIGITS = 7
+WIDTH = 110
+SHOWN = 12
+"""Number of vectors that a message lists."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Result of comparing a function with vectors.
+
+    Attributes:
+      name: what the function was compared with, such as "dapo" or "trl==1.9.0".
+      settings: the settings of the vectors.
+      outcomes: a result for each vector, the smallest vectors first.
+      mistake: name of the mistake, if `grpo_ref.check` is installed and knows it.
+    """
+
+    name: str
+    settings: dict[str, Any]
+    outcomes: tuple[Outcome, ...]
+    mistake: str = ""
+
+    @property
+    def conforms(self) -> bool:
+        """True if at least one vector was compared, and no vector differs."""
+        return not self.failed and bool(self.passed)
+
+    @property
+    def failed(self) -> list[Outcome]:
+        """The vectors on which the function differs."""
+        return [each for each in self.outcomes if each.what]
+
+    @property
+    def passed(self) -> list[Outcome]:
+        """The vectors on which the function agrees."""
+        return [each for each in self.outcomes if each.passed]
+
+    @property
+    def skipped(self) -> list[Outcome]:
+        """The vectors on which the function could not be called."""
+        return [each for each in self.outcomes if each.skipped]
+
+    @property
+    def smallest(self) -> Outcome | None:
+        """The failure with the fewest tokens."""
+        return min(self.failed, key=lambda each: each.vector.tokens, default=None)
+
+    def __str__(self) -> str:
+        head = ", ".join([self.name, *(f"{name}={value!r}" for name, value in self.settings.items())])
+        compared = len(self.passed) + len(self.failed)
+        lines = [f"{head}: {len(self.passed)} of {compared} vectors agree"]
+        if self.passed and not any(each.answer.gradient is not None for each in self.passed if each.answer):
+            lines += ["the gradient was not compared"] * ("loss" in self.passed[0].vector.expected)
+        lines += [
+            f"{len(self.skipped)} vectors skipped: {reason}"
+            for reason in {each.problem for each in self.skipped}
+        ]
+        if self.smallest:
+            lines += [f"likely mistake: {self.mistake}"] * bool(self.mistake)
+            lines += [
+                "",
+                *_shown(self.smallest),
+                "",
+                *_listed("fail", self.failed),
+                *_listed("pass", self.passed),
+            ]
+        return "\n".join(lines)
+
+
+def assert_conforms(
+    function: Function,
+    name: str,
+    *,
+    framework: str = "",
+    dtype: str = "float64",
+    only: Callable[[Vector], bool] | None = None,
+    **settings: Any,
+) -> None:
+    """Raise an AssertionError that describes the difference, unless a function computes what the trainers computed.
+
+    Args:
+      function: your function. The names of its parameters decide which inputs it gets: those of TRL, verl, OpenRLHF
+        and plain ones (`grpo_conformance.arguments.NAMES`). A parameter for a setting gets its value. A loss returns
+        the loss, (loss, metrics) or (loss, gradient); other functions return an array.
+      name: an algorithm such as "dapo" or "group_normalized", a trainer such as "trl", or a release such as
+        "trl==1.9.0".
+      framework: "numpy", "torch" or "jax"; default: the one that the function uses.
+      dtype: precision of the arrays that your function gets, "float64" or "float32". In single precision, numbers may
+        differ by 2.4e-5 of the largest one.
+      only: choose vectors: a function that returns true for those to compare.
+      settings: settings of the algorithm, or the trainer's own keys; default: the published ones.
+
+    Raises:
+      AssertionError: with the smallest case that differs, what was expected and computed, and which vectors agree.
+      ValueError: if the name or a setting is unknown, or nothing was recorded for the combination.
+      TypeError: if a parameter of the function has an unknown name.
+
+    >>> import numpy as np
+    >>> def reinforce(log_probs, advantages, mask):
+    ...     return -(advantages[:, None] * log_probs * mask).sum() / max(mask.sum(), 1.0)
+    >>> assert_conforms(reinforce, "gpg")
+    """
+    report = conforms(function, name, framework=framework, dtype=dtype, only=only, **settings)
+    if not report.conforms:
+        raise AssertionError(f"{_name_of(function)} does not conform to {report}")
+
+
+def conforms(
+    function: Function,
+    name: str,
+    *,
+    framework: str = "",
+    dtype: str = "float64",
+    only: Callable[[Vector], bool] | None = None,
+    **settings: Any,
+) -> Report:
+    """Compare a function with what the trainers computed, and return the report. The arguments are `assert_conforms`'s.
+
+    Raises:
+      ValueError: if the name, a setting, the framework or the dtype is unknown, or nothing was recorded.
+      TypeError: if a parameter of the function has an unknown name.
+    """
+    for what, value, known in (("framework", framework, ("", *FRAMEWORKS)), ("dtype", dtype, DTYPES)):
+        if value not in known:
+            raise ValueError(f"{what}: expected one of {', '.join(filter(None, known))}, got {value!r}")
+    chosen, used = chosen_vectors(name, settings)
+    if only is not None:
+        chosen = [vector for vector in chosen if only(vector)]
+    parameters = parameters_of(function)
+    framework = framework or detected(function)
+    outcomes = tuple(
+        _outcome(function, parameters, vector, framework, dtype)
+        for vector in sorted(chosen, key=lambda each: each.tokens)
+    )
+    report = Report(name, used, outcomes)
+    if report.failed:
+        report = replace(report, mistake=mistake.named(function, chosen[0], framework, dtype))
+    return report
+
+
+def chosen_vectors(name: str, settings: dict[str, Any]) -> tuple[list[Vector], dict[str, Any]]:
+    """Return the vectors of a name with these settings, and all settings of them.
+
+    Raises:
+      ValueError: if the name or a setting is unknown, or nothing was recorded; the message says what there is.
+    """
+    if trainer.is_trainer(name):
+        return trainer.vectors_of(name, settings), settings
+    about = document(_known(name))
+    if unknown := [key for key in settings if key not in about["settings"]]:
+        has = ", ".join(about["settings"]) or "none"
+        raise ValueError(f"{name} has no setting {unknown[0]!r}; it has {has}")
+    wanted = {**about["settings"], **settings}
+    chosen = [vector for vector in vectors(name=name) if vector.settings == wanted]
+    if not chosen:
+        raise ValueError(f"{name}: nothing was recorded for {_text(wanted)}; there is {_choices(name)}")
+    return chosen, wanted
+
+
+def _known(name: str) -> str:
+    """Return the full name, or raise a ValueError that lists the names of vectors and of trainers."""
+    try:
+        return full_name(name)
+    except ValueError as error:
+        raise ValueError(f"{error}. Trainers: {', '.join(trainer.TRAINERS)}") from None
+
+
+def _choices(name: str) -> str:
+    """Return the recorded settings of a name, those with the most vectors first."""
+    counts: dict[str, int] = {}
+    for vector in vectors(name=name):
+        counts[_text(vector.settings)] = counts.get(_text(vector.settings), 0) + 1
+    ordered = sorted(counts, key=lambda text: -counts[text])
+    more = f" and {len(ordered) - SHOWN} more" if len(ordered) > SHOWN else ""
+    return "; ".join(ordered[:SHOWN]) + more
+
+
+def _text(settings: Any) -> str:
+    return ", ".join(f"{name}={value:g}" for name, value in settings.items()) or "no settings"
+
+
+def _outcome(
+    function: Function, parameters: Parameters, vector: Vector, framework: str, dtype: str
+) -> Outcome:
+    """Call the function on a vector, and compare. A function that refuses a mask of numbers gets one of bool."""
+    if reason := _skipped(parameters, vector):
+        return Outcome(vector, problem=reason, skipped=True)
+    error: Exception | None = None
+    for mask_dtype in ("", "bool", "int64"):
+        try:
+            answer = ask(
+                function, parameters, vector, framework=framework, dtype=dtype, mask_dtype=mask_dtype
+            )
+            return compared(vector, answer)
+        except ImportError:
+            raise
+        except Exception as problem:
+            if isinstance(problem, TypeError) and "no input of that name" in str(problem):
+                raise
+            if isinstance(problem, TypeError) and str(problem).startswith("no parameter for"):
+                raise
+            error = error or problem
+    return Outcome(vector, what="error", size=float("inf"), problem=f"{type(error).__name__}: {error}")
+
+
+def _skipped(parameters: Parameters, vector: Vector) -> str:
+    """Return why a function cannot be called on a vector, or ""."""
+    length = vector.inputs.get("max_length")
+    takes = any(name in parameters for name in ("max_length", *NAMES["max_length"]))
+    if length is not None and not takes and length != vector.inputs["mask"].shape[-1]:
+        return "the function has no parameter max_length, and the arrays are not that long"
+    return ""
+
+
+# ---- the message -----------------------------------------------------------------------------------
+
+
+def _shown(outcome: Outcome) -> list[str]:
+    """Return the lines that show a failure: the inputs, and what was expected and computed."""
+    vector, answer = outcome.vector, outcome.answer
+    lines = [f"the smallest case that differs, {vector.id!r} ({vector.tokens} tokens):", ""]
+    lines += [f"    {name} = {_code(value)}" for name, value in vector.inputs.items()]
+    lines.append("")
+    if outcome.problem:
+        lines.append(f"    your function failed: {outcome.problem}")
+    elif answer is not None:
+        lines += _numbers(outcome, answer)
+    who = "; ".join(dict.fromkeys(f"{each['trainer']} ({each['version']})" for each in vector.origins))
+    lines += textwrap.wrap(
+        f"expected: computed by {who}", WIDTH, initial_indent="    ", subsequent_indent="      "
+    )
+    return lines
+
+
+def _numbers(outcome: Outcome, answer: Answer) -> list[str]:
+    vector = outcome.vector
+    size = f"{outcome.size:.1e}" if np.isfinite(outcome.size) else "not finite"
+    about = f"    the {outcome.what} differs by {size} of the largest number; {outcome.rtol:.0e} is allowed"
+    if "value" in vector.expected:
+        return [
+            f"    expected value = {_code(vector.expected['value'])}",
+            f"    computed value = {_code(answer.value)}",
+            about,
+        ]
+    lines = [
+        f"    expected loss = {vector.expected['loss']:.{DIGITS + 1}g}",
+        f"    computed loss = {answer.loss:.{DIGITS + 1}g}",
+        f"    expected gradient = {_code(vector.expected['gradient'])}",
+    ]
+    if answer.gradient is not None:
+        how = "  # by central differences; nan at kinks and on padding" if answer.numerical else ""
+        lines.append(f"    computed gradient = {_code(answer.gradient)}{how}")
+    return [*lines, about]
+
+
+def _code(value: Any) -> str:
+    """Return an array as nested lists with few digits."""
+    if isinstance(value, np.ndarray):
+        return "[" + ", ".join(_code(each) for each in value) + "]"
+    number = float(value)
+    return f"{number:.{DIGITS}g}"
+
+
+def _listed(verb: str, outcomes: Sequence[Outcome]) -> list[str]:
+    if not outcomes:
+        return [f"{verb}: none"]
+    shown = "; ".join(each.vector.id for each in outcomes[:SHOWN])
+    more = f"; and {len(outcomes) - SHOWN} more" if len(outcomes) > SHOWN else ""
+    return textwrap.wrap(f"{verb}: {shown}{more}", WIDTH, subsequent_indent="      ")
+
+
+def _name_of(function: Function) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+__all__ = ["Outcome", "Report", "Vector", "assert_conforms", "conforms", "names"]

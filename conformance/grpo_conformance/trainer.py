@@ -1,0 +1,86 @@
+"""Find the recorded cases of a trainer's configuration: level 4."""
+
+import json
+from functools import cache
+from typing import Any
+
+from grpo_conformance import RECORDINGS
+from grpo_conformance.vector import Vector, numbers
+
+TRAINERS = tuple(sorted(path.stem for path in RECORDINGS.glob("*.json") if path.stem != "inputs"))
+"""Trainers with recorded cases."""
+
+
+def is_trainer(name: str) -> bool:
+    """Return true if a name is that of a trainer or, with `==`, of a release."""
+    return name.partition("==")[0] in TRAINERS
+
+
+BESIDE = ("num_generations", "rollout.n", "group_size")
+"""Keys of a configuration that only say how the arrays are grouped."""
+
+
+def vectors_of(name: str, keys: dict[str, Any]) -> list[Vector]:
+    """Return the recorded losses of a trainer's configuration.
+
+    Args:
+      name: the trainer.
+      keys: its configuration keys.
+
+    Raises:
+      ValueError: if nothing was recorded; the message says what there is.
+    """
+    trainer, _, release = name.partition("==")
+    if release:
+        raise ValueError(f"{name}: no release was recorded; {trainer} at one commit is {trainer!r}")
+    losses = [case for case in _cases(trainer) if case["call"] == "loss" and "loss" in case]
+    chosen = [case for case in losses if _without_sizes(case["config"]) == keys]
+    if not chosen:
+        known = dict.fromkeys(str(_without_sizes(case["config"])) for case in losses)
+        near = [text for text in known if all(f"{key!r}: {value!r}" in text for key, value in keys.items())]
+        shown = "; ".join((near or [*known])[:SHOWN])
+        raise ValueError(f"{name}: nothing was recorded for {keys}; there is {shown}, and others")
+    return [_vector(trainer, case) for case in chosen]
+
+
+SHOWN = 8
+"""Number of configurations that a message lists."""
+
+
+def _without_sizes(config: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in config.items() if key not in BESIDE}
+
+
+@cache
+def _cases(trainer: str) -> list[dict[str, Any]]:
+    """Return the recorded cases of a trainer, each with the arrays that it names."""
+    cases = []
+    for path in (RECORDINGS / f"{trainer}.json", RECORDINGS / "by_hand" / f"{trainer}.json"):
+        if not path.is_file():
+            continue
+        document = json.loads(path.read_text(encoding="utf-8"))
+        arrays = document["inputs"]
+        if isinstance(arrays, str):
+            arrays = json.loads((path.parent / arrays).read_text(encoding="utf-8"))
+        cases += [{**case, "arrays": {**arrays, **case.get("inputs", {})}} for case in document["cases"]]
+    return cases
+
+
+def _vector(trainer: str, case: dict[str, Any]) -> Vector:
+    """Return a recorded loss as a vector."""
+    inputs = {name: numbers(case["arrays"][source]) for name, source in case["given"].items()}
+    inputs.setdefault("old_log_probs", inputs["log_probs"].copy())
+    inputs = {"log_probs": inputs.pop("log_probs"), **inputs, "group_size": case["arrays"]["group_size"]}
+    return Vector(
+        level=4,
+        name=trainer,
+        id=case["id"],
+        settings=case["config"],
+        inputs=inputs,
+        expected={"loss": numbers(case["loss"]), "gradient": numbers(case["grad_logp"])},
+        rtol=max(case.get("rtol", 1e-6), 1e-5 if case.get("dtype") == "float32" else 1e-6),
+        detached=True,
+        origins=(
+            {"trainer": trainer, "version": case.get("commit", "see RECORDINGS.md"), "case": case["id"]},
+        ),
+    )
