@@ -2,6 +2,7 @@
 # make demo    train on real names and show what was learned
 # make test    run the tests, a sample of the slow ones (minutes)   make test-core   the core's tests (seconds)
 # make test-core-alone   the same with the core's three libraries and nothing else
+# make test-times   run every test and write to tests/TIMES.md where their time goes
 # make test-all   run every test, as CI does (a quarter of an hour)   make check   style, types and every test
 # make bench   benchmarks (minutes)
 # make report  run all experiments (minutes) and renew the pages of the claims and their table
@@ -26,7 +27,7 @@ READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo test test-all test-core test-core-alone test-learning check lint types coverage docs nearest-keys diagnose-rates notebooks page report bench bench-gpu bench-page page-functions speed setup \
+.PHONY: attack attack-sample demo test test-all test-core test-core-alone test-learning test-times check lint types coverage docs nearest-keys diagnose-rates notebooks page report bench bench-gpu bench-page page-functions speed setup \
 	site test-site test-web verdicts-web clean
 
 setup: $(READY)
@@ -43,6 +44,11 @@ test: $(READY)
 
 test-all: $(READY)
 	$(BIN)/python -m pytest -n auto
+
+# with two workers, so that tables of different machines can be compared
+test-times: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --times build/test-times.json
+	$(BIN)/python tests/times.py build/test-times.json tests/TIMES.md
 
 test-core: $(READY)
 	$(BIN)/python -m pytest -q -n auto @tests/core.txt

@@ -7,9 +7,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from grpo_ref.course.source import BrokenPackage
-from grpo_ref.render.choices import suggestion
-
 
 class Entry(NamedTuple):
     """Module of a subcommand, and its line in `--help`, which is shown without importing the module."""
@@ -64,6 +61,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return one subcommand."""
         if cmd_name not in COMMANDS:
+            from grpo_ref.render.choices import suggestion  # only for a mistake: `--help` stays quick
+
             ctx.fail(f"no command is called {cmd_name!r}. {suggestion(cmd_name, COMMANDS)}")
         command: click.Command = importlib.import_module(COMMANDS[cmd_name].module).command
         return command
@@ -72,7 +71,9 @@ class Commands(click.Group):
         """Run a subcommand; where a file or a package cannot be used, say which and why in one line."""
         try:
             return super().invoke(ctx)
-        except BrokenPackage as error:
+        except (click.exceptions.Exit, click.ClickException):
+            raise
+        except _broken_package() as error:
             raise click.ClickException(str(error)) from error
         except OSError as error:
             if error.errno == errno.EPIPE:
@@ -86,6 +87,13 @@ class Commands(click.Group):
         """The table of subcommands, from the summaries here."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+
+
+def _broken_package() -> type[Exception]:
+    """Import the error of a package when there is an error, and not before: `--help` stays quick."""
+    from grpo_ref.course.source import BrokenPackage
+
+    return BrokenPackage
 
 
 @click.command(cls=Commands, epilog="Example:  grpo-ref train names --kl-coef 0.2")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from devices import PLACES
 from sampling import kept
+from times import Times
 
 try:
     from hypothesis import settings
@@ -23,6 +24,15 @@ if not importlib.util.find_spec("torch"):
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="run a sample of the slow tests: make test")
+    parser.addoption(
+        "--times", metavar="FILE", help="write the CPU seconds and memory of each test: make test-times"
+    )
+
+
+def pytest_configure(config):
+    """With `--times`, measure each test."""
+    if config.getoption("--times", default=None):
+        config.pluginmanager.register(Times(config))
 
 
 def pytest_collection_modifyitems(config, items):

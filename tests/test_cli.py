@@ -77,6 +77,13 @@ print(*sorted({HEAVY} & set(sys.modules)))
     assert output.splitlines()[-1] == ""
 
 
+def test_the_help_imports_nothing_but_click_and_the_command_line():
+    code = "from grpo_ref.cli import main; main(['--help'], standalone_mode=False)"
+    code += "; import sys; print(*sorted(name for name in sys.modules if name.startswith('grpo_ref')))"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.splitlines()[-1] == "grpo_ref grpo_ref.cli"
+
+
 WRONG = {
     "command": (["trian"], "no command is called 'trian'. Did you mean 'train'?"),
     "nothing like it": (["recipes", "xyz"], "Choose one of: grpo, dr_grpo, dapo, lite_ppo,"),

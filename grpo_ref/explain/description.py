@@ -4,6 +4,7 @@ import inspect
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from grpo_ref.explain.dialect import BONUS, COMPLETIONS, CONCEPTS, DIVISOR, Averages, Dialect, flat
@@ -166,7 +167,11 @@ def differs(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> bool
     if (theirs.kl_coef < 0.0) != (ours.kl_coef < 0.0):
         return True  # however small its weight, a penalty that is maximized has the opposite effect
     bonuses = [each.concept(BONUS, config) or 0.0 for each in (dialect, other)]
-    return bonuses[0] != bonuses[1] or not change(theirs, ours) < NEGLIGIBLE
+    if bonuses[0] != bonuses[1]:
+        return True
+    if replace(theirs, source=ours.source) == ours:
+        return False  # the usual case, known without two gradients
+    return not change(theirs, ours) < NEGLIGIBLE
 
 
 def _with_others(ours: str, spans: Mapping[str, str]) -> str:

@@ -50,6 +50,8 @@ NO_CLIP_LOW = math.nextafter(1.0, 0.0)
 FLOAT32 = 2.0**-22
 """Error of a few roundings in float32, relative to the terms: four times half of the last digit."""
 COUNTS = (COMPLETIONS, PASSES)
+KEPT = 1_000
+"""Recipes, and names of keys, that a dialect keeps at most."""
 """Concepts that are counts of at least 1."""
 
 
@@ -418,6 +420,20 @@ class Dialect:
         Raises:
           ValueError: if keys are unknown, or if the trainer would refuse a value.
         """
+        # An explanation asks for the same recipes again and again: for a part, for a trap, for each release.
+        asked = repr(flat(config))
+        if asked not in self._recipes:
+            if len(self._recipes) >= KEPT:
+                self._recipes.clear()
+            self._recipes[asked] = self._build(config)
+        return self._recipes[asked]
+
+    @cached_property
+    def _recipes(self) -> dict[str, Recipe]:
+        """The recipes of configurations that were asked for, by the text of the configuration."""
+        return {}
+
+    def _build(self, config: Mapping[str, Any]) -> Recipe:
         settings = self.settings(config)
         try:
             recipe = self.objective.build(settings)
@@ -431,6 +447,10 @@ class Dialect:
 
     def lenient(self) -> "Dialect":
         """Return a copy of the dialect that accepts configurations which would stop a run for unrelated reasons."""
+        return self._lenient
+
+    @cached_property
+    def _lenient(self) -> "Dialect":
         return replace(self, objective=replace(self.objective, check_run=_nothing_stops))
 
     def settings(self, config: Mapping[str, Any], unknown: Iterable[str] = ()) -> Settings:
@@ -620,6 +640,18 @@ class Dialect:
 
     def key(self, key: str) -> str | None:
         """Return the name that a key has in the table, for any groups or alias; None if it is unknown."""
+        if key not in self._names:
+            if len(self._names) >= KEPT:
+                self._names.clear()
+            self._names[key] = self._find(key)
+        return self._names[key]
+
+    @cached_property
+    def _names(self) -> dict[str, str | None]:
+        """The names of keys that were asked for."""
+        return {}
+
+    def _find(self, key: str) -> str | None:
         *groups, short = (key.replace("-", "_") if self.keys.hyphens else key).split(".")
         is_ignored = bool(self.keys.ignored & set(groups))
         for begin in range(len(groups) + 1):

@@ -4,6 +4,7 @@ TOML has no None. A key without `default` has the default None, and `{ unset = t
 `docs/contributing/add_a_trainer.md` describes both files.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
@@ -26,6 +27,8 @@ from grpo_ref.explain.dialect import (
 from grpo_ref.explain.trap import Trap
 
 UNSET = {"unset": True}
+PROGRAM = re.compile(r"^\[program[\].].*?(?=^\[(?!program[\].])|\Z)", re.MULTILINE | re.DOTALL)
+"""The table `[program]` of a keys.toml and its inner tables, which follow one another."""
 
 
 def dialect_of(package: str, objective: Objective, traps: tuple[Trap, ...]) -> Dialect:
@@ -72,6 +75,25 @@ def read_files(package: str) -> tuple[dict[str, str], Keys, Program, History]:
         base = (folder / data.pop("base") / "keys.toml").read_text(encoding="utf-8")
         data = _on_top(tomllib.loads(base), data)
     return read_data(data, tomllib.loads(past), name)
+
+
+@cache
+def read_program(package: str) -> Program:
+    """Return the commands of a trainer, as `read_files` does, without reading its keys.
+
+    To find the trainer that a command starts, the commands of all trainers are needed. Their keys are twenty times
+    as long.
+
+    Args:
+      package: the trainer's folder as a package.
+    """
+    parents, _, name = package.rpartition(".")
+    text = (files(parents) / name / "keys.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads("".join(PROGRAM.findall(text)))
+    if "program" not in tables:  # the trainer has another one's commands
+        return read_files(package)[2]
+    program: Program = _record(Program, tables["program"], f"{name}/keys.toml: program")
+    return program
 
 
 def _on_top(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:

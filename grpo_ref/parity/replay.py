@@ -284,6 +284,4 @@ def _error(name: str, value: Any, recorded: Any, mask: Floats | None = None, *, 
 
 def _numbers(value: Any) -> Floats:
     """Convert lists of numbers to an array. Non-finite numbers are text, missing ones are None."""
-    if isinstance(value, list):
-        return np.array([_numbers(item) for item in value], dtype=np.float64)
-    return np.array("nan" if value is None else value, dtype=np.float64)
+    return np.array(value, dtype=np.float64)  # NumPy reads "inf", and None as NaN

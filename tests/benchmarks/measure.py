@@ -25,7 +25,10 @@ def last_of(updates: Iterable[Update]) -> Update:
 
 
 def interleaved(
-    actions: Mapping[str, Callable[[], Any]], rounds: int, warm: int = 0
+    actions: Mapping[str, Callable[[], Any]],
+    rounds: int,
+    warm: int = 0,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
     """Seconds of each action in each round; they take turns, so that a drifting machine slows all alike.
 
@@ -40,9 +43,9 @@ def interleaved(
             time.sleep(PAUSE)
             for _ in range(warm):
                 actions[name]()
-            begun = time.perf_counter()
+            begun = clock()
             actions[name]()
-            seconds[name].append(time.perf_counter() - begun)
+            seconds[name].append(clock() - begun)
     return seconds
 
 

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from grpo_ref.explain.dialect import BONUS, COMPLETIONS, CONCEPTS
-from grpo_ref.explain.dialects import DIALECTS, openrlhf, trl, verl
+from grpo_ref.explain.dialect_files import read_files, read_program
+from grpo_ref.explain.dialects import DIALECTS, TRAINERS, openrlhf, trl, verl
 
 EACH = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 
@@ -135,3 +136,22 @@ def test_a_concept_is_the_trainers_key_for_it():
     assert trl.DIALECT.concept(COMPLETIONS, {"num_generations": 4}) == 4
     assert verl.DIALECT.concept(COMPLETIONS, {}) == 1
     assert openrlhf.DIALECT.concept(BONUS, {}, 0.0) is None
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_the_commands_of_a_trainer_are_read_alone_as_with_its_keys(name):
+    package = f"grpo_ref.explain.dialects.{name}"
+    assert read_program(package) == read_files(package)[2]
+
+
+def test_a_configuration_with_a_changed_value_or_order_is_built_anew():
+    recipes = [trl.DIALECT.recipe(**config) for config in ({}, {"beta": 0.5}, {"beta": 0.25}, {"beta": 0.5})]
+    assert [recipe.kl_coef for recipe in recipes] == [0.0, 0.5, 0.25, 0.5]
+    numbers = [trl.DIALECT.settings({"beta": value})["beta"] for value in (1, 1.0)]
+    assert list(map(type, numbers)) == [int, float]
+
+
+def test_a_refused_configuration_is_refused_again():
+    for _ in range(2):
+        with pytest.raises(ValueError, match="loss_type"):
+            trl.DIALECT.recipe(loss_type="none of these")

@@ -34,10 +34,10 @@ DIALECTS: "LazyListing[Dialect]" = LazyListing("dialect", TRAINERS, _dialect)
 def _program(name: str) -> "Program":
     """Return the ways to start a trainer, from its `keys.toml` alone."""
     from grpo_ref.explain.dialect_files import (
-        read_files,  # this package is imported by everything that reads it
+        read_program,  # this package is imported by everything that reads it
     )
 
-    return read_files(f"{__name__}.{name}")[2]
+    return read_program(f"{__name__}.{name}")
 
 
 PROGRAMS: "LazyListing[Program]" = LazyListing("program", TRAINERS, _program)
