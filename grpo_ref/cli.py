@@ -40,12 +40,15 @@ COMMANDS = {
     "explain": Entry(
         "grpo_ref.explain.commands.explain", "Say what a trainer's configuration really optimizes."
     ),
+    "audit": Entry(
+        "grpo_ref.explain.commands.audit", "Say which launch files were touched by an entry of the errata."
+    ),
     "convert": Entry(
         "grpo_ref.explain.commands.convert", "Give the nearest configuration in another trainer's keys."
     ),
     "diagnose": Entry("grpo_ref.diagnose.command", "Read a training log and report what happened."),
     "parity": Entry("grpo_ref.parity.command", "Compare with numbers recorded from trainers."),
-    "mcp": Entry("grpo_ref.agents.command", "Serve explain, convert and diagnose to an agent (MCP)."),
+    "mcp": Entry("grpo_ref.agents.command", "Serve explain, convert, audit and diagnose to an agent (MCP)."),
     "check": Entry("grpo_ref.commands.check", "Compare your own loss function with a recipe."),
     "recipes": Entry("grpo_ref.commands.recipes", "List the algorithms by their differences."),
 }

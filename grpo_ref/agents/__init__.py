@@ -1,1 +1,1 @@
-"""Tools for agents: `grpo-ref mcp` serves explain, convert and diagnose over the Model Context Protocol."""
+"""Tools for agents: `grpo-ref mcp` serves explain, convert, audit and diagnose over MCP."""

@@ -1,4 +1,4 @@
-"""`grpo-ref mcp`: serve explain, convert and diagnose to an agent."""
+"""`grpo-ref mcp`: serve explain, convert, audit and diagnose to an agent."""
 
 import importlib.util
 from pathlib import Path
@@ -21,7 +21,7 @@ import click
     help="Seconds after which a call is stopped.",
 )
 def command(root: Path, timeout: float) -> None:
-    r"""Serve explain, convert and diagnose to an agent, over the Model Context Protocol (MCP).
+    r"""Serve explain, convert, audit and diagnose to an agent, over the Model Context Protocol (MCP).
 
     An agent starts this command itself, and talks to it over standard input and output. Register it in the
     agent's configuration, for example as

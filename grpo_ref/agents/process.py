@@ -18,6 +18,7 @@ import click
 
 MODULES = {
     "explain": "grpo_ref.explain.commands.explain",
+    "audit": "grpo_ref.explain.commands.audit",
     "convert": "grpo_ref.explain.commands.convert",
     "diagnose": "grpo_ref.diagnose.command",
 }
@@ -37,7 +38,7 @@ REFUSED = {
 MOST_OF_MESSAGE = 1_000
 """Largest number of characters of an error."""
 BROKEN = 2
-"""Smallest exit status of a command that could not run. 1 says that a log is not sound."""
+"""Smallest exit status of a command that could not run. 1 is a result, such as a log that is not sound."""
 
 
 class Failed(Exception):

@@ -25,9 +25,10 @@ READ_ONLY = ToolAnnotations(
 INSTRUCTIONS = (
     "Tools for reinforcement learning of language models with GRPO and related algorithms. `explain` says"
     " what a trainer's configuration really optimizes, with warnings and an objective ID. `convert` gives the"
-    " nearest configuration of another trainer. `diagnose` reads a training log. The tools only read files in"
-    " one folder. To compare a loss function with a reference, run `grpo-ref check` in a shell: the command"
-    " runs the function, so there is no tool for it here."
+    " nearest configuration of another trainer. `audit` says which launch files of a folder were touched by a"
+    " known behaviour that surprises. `diagnose` reads a training log. The tools only read files in one"
+    " folder. To compare a loss function with a reference, run `grpo-ref check` in a shell: it runs the"
+    " function, so there is no tool for it here."
 )
 SHORTENED = ("facts", "found_by", "notes", "without_effect")
 """Parts of the report of explain that an agent does not get."""
@@ -114,6 +115,29 @@ def server(root: Path, timeout: float = 30.0) -> MCPServer[Any]:
         options += [] if max_length is None else ["--max-length", str(max_length)]
         output, messages = answer("convert", *options, "--", *_arguments(root, config, changes, trainer))
         return {"config": output.rstrip("\n"), "losses": messages.splitlines()}
+
+    @mcp.tool(title="Audit launch files", annotations=READ_ONLY)
+    def audit(
+        folder: Annotated[str, Field(description="A folder or a file below the root folder.")] = ".",
+        trainer: Trainer = "",
+        releases: Annotated[
+            tuple[str, ...],
+            Field(description='Releases that were run, each as "TRAINER==RELEASE", such as "trl==0.22.1".'),
+        ] = (),
+    ) -> dict[str, Any]:
+        """Say which launch files were touched by an entry of the errata, and under which condition.
+
+        The errata list behaviours of trainers that differ from their documentation, from a paper or from the
+        name of a key, with the releases that behave so. A touch is certain if the release and all values that
+        decide are known; otherwise its condition is given. Nothing is run.
+        """
+        options = [
+            *_option("--trainer", trainer),
+            *(part for each in releases for part in ("--release", each)),
+        ]
+        output, _ = answer("audit", "--json", *options, "--", str(_below(root, folder)))
+        audited: dict[str, Any] = json.loads(output)
+        return audited
 
     @mcp.tool(title="Diagnose a training log", annotations=READ_ONLY)
     def diagnose(

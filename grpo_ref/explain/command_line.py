@@ -92,10 +92,10 @@ def _one(name: str, text: str, changes: list[str], trainer: str) -> Launch:
     Of several, return the one with the most keys and note the others.
     """
     if not text:
-        return launch_of(changes, _beside(Path()), trainer)
+        return launch_of(changes, files_beside(Path()), trainer)
     folder = Path(name).parent if _is_file(name) else Path()
     try:
-        launch = _first(launches(text, name, _beside(folder), trainer))
+        launch = _first(launches(text, name, files_beside(folder), trainer))
     except ValueError as error:
         raise ValueError(f"{name}: {error}" if name else str(error)) from error
     if not changes:
@@ -113,7 +113,7 @@ def _first(found: list[Launch]) -> Launch:
     )
 
 
-def _beside(folder: Path) -> Beside:
+def files_beside(folder: Path) -> Beside:
     """Return a function that finds files beside a file, or in the folders above, from which it may be started.
 
     A file that may not be read counts as not found.

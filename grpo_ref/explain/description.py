@@ -155,12 +155,12 @@ def _given(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure]
 
 def takes(dialect: Dialect, config: Mapping[str, Any]) -> bool:
     """Return true if a version refuses nothing in a configuration."""
-    return _recipe(dialect, config) is not None
+    return recipe_of(dialect, config) is not None
 
 
 def differs(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> bool:
     """Return true if another version accepts the configuration and computes a visibly different objective."""
-    theirs = _recipe(other, config)
+    theirs = recipe_of(other, config)
     if theirs is None:
         return False
     ours = dialect.recipe(**config)
@@ -226,12 +226,12 @@ def _warnings(
     """
     is_known = not any(COMPLETIONS in each.parts for each in unsure)
     size = dialect.concept(COMPLETIONS, config) if is_known else None
-    unknown = _unknown_keys(dialect, config, unsure)
+    unknown = assumed_keys(dialect, config, unsure)
     doubted = {part for each in unsure for part in (*each.parts, *each.unless)}
     candidates = [other for other in others if takes(other, config)]
     for trap in sprung(dialect.traps, dialect.settings(config, unknown), dialect.given(config)):
-        outside = _recipe(dialect, _outside(dialect, config, trap))
-        if _rests_on(dialect, trap, recipe.differences(outside) if outside else {}, unsure):
+        outside = recipe_of(dialect, without_trap(dialect, config, trap))
+        if rests_on(dialect, trap, recipe.differences(outside) if outside else {}, unsure):
             continue
         lacking = [other for other in candidates if not _has_trap(other, trap, config)]
         if 2 * len(lacking) <= len(candidates):
@@ -250,7 +250,7 @@ def _warnings(
             )
 
 
-def _unknown_keys(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure]) -> set[str]:
+def assumed_keys(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure]) -> set[str]:
     """Return the keys whose value in the settings is only an assumption."""
     missing = [each.key for each in unsure if each.value.text == NOT_FOUND]
     holes = {name for each in unsure if (name := dialect.key(each.key)) is not None}
@@ -263,7 +263,7 @@ def _has_trap(other: Dialect, trap: Trap, config: Mapping[str, Any]) -> bool:
     return trap.name in names
 
 
-def _rests_on(dialect: Dialect, trap: Trap, changed: Mapping[str, Any], unsure: Sequence[Unsure]) -> bool:
+def rests_on(dialect: Dialect, trap: Trap, changed: Mapping[str, Any], unsure: Sequence[Unsure]) -> bool:
     """Return true if a trap depends on unknown keys, or on nothing but unknown parts."""
     read = {dialect.key(key) for key in flat({**trap.example, **trap.near})}
     doubted = {part for each in unsure for part in (*each.parts, *each.unless)}
@@ -271,7 +271,8 @@ def _rests_on(dialect: Dialect, trap: Trap, changed: Mapping[str, Any], unsure: 
     return is_of_keys or (bool(changed) and changed.keys() <= doubted)
 
 
-def _recipe(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:
+def recipe_of(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:
+    """Return the recipe of a configuration; None if the version refuses the configuration."""
     try:
         return dialect.recipe(**config)
     except ValueError:
@@ -289,7 +290,7 @@ def _change(recipe: Recipe, other: Recipe | None, size: int | None) -> float:
     return measured if math.isfinite(measured) else 1.0
 
 
-def _outside(dialect: Dialect, config: Mapping[str, Any], trap: Trap) -> dict[str, Any]:
+def without_trap(dialect: Dialect, config: Mapping[str, Any], trap: Trap) -> dict[str, Any]:
     """Return the configuration, changed just enough to avoid the trap."""
     inside, near = flat(trap.example), flat(trap.near)
     differing = [key for key in {**inside, **near} if inside.get(key, trap) != near.get(key, trap)]

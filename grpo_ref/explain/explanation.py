@@ -141,7 +141,7 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
     launch = replace(
         launch, cautions=[*own, *launch.cautions, *([] if launch.missing else _stopped(today, found.config))]
     )
-    if _is_own_entry(dialect, launch.program):
+    if is_own_entry(dialect, launch.program):
         certain = {trap.name for trap in SHARED_TRAPS}
         explanation = explanation._replace(traps=[trap for trap in explanation.traps if trap.name in certain])
     parts = [_doubted(dialect, found, part) for part in explanation.parts]
@@ -149,7 +149,7 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
     return Report(dialect, launch, found, explanation._replace(parts=parts), others, lines)
 
 
-def _is_own_entry(dialect: Dialect, program: str) -> bool:
+def is_own_entry(dialect: Dialect, program: str) -> bool:
     """Return true if a program is an entry point of a fork or recipe, which may read the trainer's keys in another way."""
     return program.split(".")[0] in {
         dialect.program.package,

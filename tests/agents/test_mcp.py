@@ -54,14 +54,16 @@ def folder(tmp_path):
 
 
 def test_the_tools_of_a_session(folder):
-    tools, (explained, of_text, converted, diagnosed) = call(
+    (folder / "old.sh").write_text("pip install trl==0.22.1\ntrl grpo --num_generations 8\n")
+    tools, (explained, of_text, converted, audited, diagnosed) = call(
         folder,
         ("explain", {"config": "grpo.yaml", "trainer": "trl", "changes": ["epsilon_high=0.28"]}),
         ("explain", {"config": "trl grpo --beta 0.04", "version": "0.16.0"}),
         ("convert", {"config": "grpo.yaml", "trainer": "trl", "target": "verl", "form": "line"}),
+        ("audit", {"folder": ".", "releases": ["trl==0.22.1"]}),
         ("diagnose", {"logs": ["trainer_state.json"]}),
     )
-    assert [tool.name for tool in tools] == ["explain", "convert", "diagnose"]
+    assert [tool.name for tool in tools] == ["explain", "convert", "audit", "diagnose"]
     assert all(tool.annotations.read_only_hint and not tool.annotations.open_world_hint for tool in tools)
     same = explain("loss_type=dr_grpo", "scale_rewards=none", "epsilon_high=0.28", trainer="trl")
     report = explained.structured_content
@@ -72,6 +74,10 @@ def test_the_tools_of_a_session(folder):
     assert of_text.structured_content["kl_coef"] == 0.04
     assert "loss_agg_mode=seq-mean-token-sum-norm" in converted.structured_content["config"]
     assert converted.structured_content["losses"][0].startswith("This cannot be expressed in verl: surrogate")
+    files = {each["file"]: each for each in audited.structured_content["files"]}
+    assert files["old.sh"]["status"] == "certain"
+    touched = {each["entry"] for each in files["old.sh"]["launches"][0]["touched"]}
+    assert "trl-scale-rewards-does-not-divide" in touched
     assert not diagnosed.is_error
     assert diagnosed.structured_content["trainer"] == "trl"
 
@@ -84,6 +90,9 @@ REFUSED = {
     "a typo": ("explain", {"trainer": "trl", "changes": ["epsilon_hih=1"]}, "did you mean 'epsilon_high'"),
     "an option": ("explain", {"trainer": "trl", "changes": ["--trace"]}, 'expected "key=value"'),
     "an unknown trainer": ("convert", {"trainer": "trl", "target": "nope"}, "no dialect is called 'nope'"),
+    "a folder elsewhere": ("audit", {"folder": ".."}, "only files below"),
+    "a release that is not covered": ("audit", {"releases": ["trl==0.1.0"]}, "is not covered"),
+    "no launch file": ("audit", {"folder": "trainer_state.json"}, "no launch file of a known trainer"),
     "a log elsewhere": ("diagnose", {"logs": ["/etc/hostname"]}, "only files below"),
     "a log without metrics": ("diagnose", {"logs": ["grpo.yaml"]}, "grpo.yaml"),
     "no log": ("diagnose", {"logs": []}, "at least 1 item"),

@@ -36,7 +36,7 @@ from grpo_ref.explain.launch.trees import (
     package_of,
     read_tree,
 )
-from grpo_ref.explain.launch.values import Unknown, flat
+from grpo_ref.explain.launch.values import NoLaunch, Unknown, flat
 from grpo_ref.explain.launch.wrappers import handed_on, launcher_of, relay_of
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _launches(text: str, kind: str, name: str, beside: Beside, trainer: str) -> 
         notes = " ".join(
             dict.fromkeys(note for launch in results for note in [*launch.cautions, *launch.notes])
         )
-        raise ValueError(f"{notes} So {reason}." if notes else reason)
+        raise (ValueError if reasons else NoLaunch)(f"{notes} So {reason}." if notes else reason)
     versioned = [
         replace(
             launch,

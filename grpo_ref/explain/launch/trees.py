@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import lazy_loader
 
 from grpo_ref.explain.launch.arguments import DELETION, OVERRIDE
-from grpo_ref.explain.launch.values import Unknown, flat, read_yaml
+from grpo_ref.explain.launch.values import NoLaunch, Unknown, flat, read_yaml
 
 tomllib = lazy_loader.load("tomllib")  # for those who write one
 
@@ -123,7 +123,7 @@ def _parsed(text: str, name: str) -> Any:
 
 def _mapping(data: Any) -> dict[str, Any]:
     if not isinstance(data, dict):
-        raise ValueError(f"expected keys and values, as in beta: 0.04, got {type(data).__name__}")
+        raise NoLaunch(f"expected keys and values, as in beta: 0.04, got {type(data).__name__}")
     return {str(key): value for key, value in data.items()}
 
 

@@ -16,6 +16,10 @@ NAMED = {"None": None, "null": None, "True": True, "true": True, "False": False,
 DECIMAL = re.compile(r"[-+]?\d+(_\d{3})*")
 
 
+class NoLaunch(ValueError):
+    """Raised for a text that can be read and launches no trainer that is known here."""
+
+
 @dataclass(frozen=True)
 class Unknown:
     """A value that cannot be known without running the program.
