@@ -13,6 +13,7 @@ from pathlib import Path
 from grpo_ref.web import build as web
 from website.access import repair
 from website.chinese import make_chinese
+from website.errata_page import write_errata
 from website.experiments import write_experiments
 from website.heads import SETTING, write_heads
 from website.installation import with_installation
@@ -69,6 +70,7 @@ def write_sources() -> None:
         write_recipes(nearest, links)
     with stage("trainers"):
         write_trainers(code_hash("trainer_pages"), nearest)
+        write_errata(links)
 
 
 def make(site: Path, root: str = "") -> int:

@@ -10,6 +10,7 @@ from public_names import first_line
 
 from grpo_ref.explain.dialect import Dialect, flat, numbered
 from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.errata.entry import entries
 from grpo_ref.explain.trap import Trap
 from grpo_ref.explain.yaml_values import as_yaml
 from grpo_ref.parity.replay import Verdict, read, shipped, verdicts
@@ -167,9 +168,10 @@ def _trap(dialect: Dialect, trap: Trap) -> str:
         " ".join(f"{key}={value}" for key, value in flat(each).items()) for each in (trap.example, trap.near)
     )
     sides = f"| falls into the trap | avoids it |\n|---|---|\n| `{example}` | `{near or 'the defaults'}` |"
-    return (
-        f"### {trap.name}\n\n{_badge(dialect, trap)}{trap.text}\n\n{sides}\n\nSource: {cited(trap.source)}."
-    )
+    entry = next((each for each in entries(dialect.name) if each.title == trap.name), None)
+    link = "" if entry is None else f" Erratum: {{ref}}`{entry.id} <{entry.id}>`."
+    text = f"{_badge(dialect, trap)}{trap.text}"
+    return f"### {trap.name}\n\n{text}\n\n{sides}\n\nSource: {cited(trap.source)}.{link}"
 
 
 def _typed(config: Mapping[str, Any]) -> list[str]:
@@ -258,7 +260,7 @@ def loss(log_probs, old_log_probs, ref_log_probs, advantages, mask):
 
 
 def _index(nearest: dict[str, Everywhere]) -> str:
-    pages = "\n".join(DIALECTS)
+    pages = "\n".join([*DIALECTS, "errata"])
     sections = [
         WIDE,
         "# Trainers",
@@ -277,6 +279,7 @@ INDEX = (
     "Trainers use different keys for the same objective, and the same key for different objectives. The"
     " page of a trainer explains each key, lists the traps, and compares with numbers that the trainer's own"
     " code computed."
+    " The [errata](errata.md) list the behaviours of all trainers that surprise, with their releases."
 )
 COMPARED = (
     "A cell with keys is a configuration that computes the recipe: every part gives the same numbers on a"

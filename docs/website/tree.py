@@ -79,6 +79,7 @@ PAGES = {
     **_folder("recipe"),
     "README.md": "index",
     EXPERIMENTS: "experiments/index",
+    "grpo_ref/explain/errata/README.md": "trainers/errata",
 }
 """Path of each page that a link may lead to -> its name in the site."""
 

@@ -13,7 +13,7 @@ function sortable(table) {
 function sort(table, heads, column) {
   const rising = heads[column].getAttribute("aria-sort") !== "ascending";
   const text = (row) => row.cells[column].textContent.trim();
-  const rows = [...table.tBodies[0].rows].sort((a, b) => text(a).localeCompare(text(b)));
+  const rows = [...table.tBodies[0].rows].sort((a, b) => text(a).localeCompare(text(b), "en", { numeric: true }));
   heads.forEach((head) => head.removeAttribute("aria-sort"));
   heads[column].setAttribute("aria-sort", rising ? "ascending" : "descending");
   table.tBodies[0].append(...(rising ? rows : rows.reverse()));
