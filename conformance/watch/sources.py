@@ -133,10 +133,15 @@ def newest_release(trainer: Trainer, work: Path, release: str = "") -> Folder:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     run([*command, "--disable-pip-version-check", f"--dest={folder}", wanted])
     (wheel,) = folder.glob("*.whl")
-    unpacked = folder / "wheel"
+    return Folder(_unpacked(wheel, folder / "wheel"), wheel.name.split("-")[1], trainer.wheel_prefix)
+
+
+def _unpacked(wheel: Path, folder: Path) -> Path:
+    """Unpack a wheel and return the folder that holds its packages."""
     with zipfile.ZipFile(wheel) as file:
-        file.extractall(unpacked)
-    return Folder(unpacked, wheel.name.split("-")[1], trainer.wheel_prefix)
+        file.extractall(folder)
+    # A wheel for one platform keeps its Python files in a folder of its own.
+    return next(iter(folder.glob("*.data/purelib")), folder)
 
 
 # ---- from a folder ------------------------------------------------------------------------------
@@ -163,10 +168,7 @@ def local(trainer: Trainer, folder: Path, work: Path) -> list[Snapshot]:
     for wheel in sorted(folder.glob("*.whl")) if package else []:
         name, release, *_ = wheel.name.split("-")
         if name.lower() == package:
-            unpacked = work / wheel.stem
-            if not unpacked.exists():
-                with zipfile.ZipFile(wheel) as file:
-                    file.extractall(unpacked)
+            unpacked = _unpacked(wheel, work / wheel.stem)
             snapshots.append(Folder(unpacked, release, trainer.wheel_prefix))
     if not snapshots:
         raise NotFetchedError(f"expected {trainer.name} or a wheel of it in {folder}, received neither")

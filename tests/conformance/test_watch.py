@@ -230,6 +230,12 @@ def test_a_new_release_is_reported(tmp_path, capsys):
     assert "New release on the index: 1.1. The newest known one was 1.0." in shown.out
 
 
+def test_a_wheel_for_one_platform_is_read(tmp_path):
+    wheel(tmp_path / "w", "1.0", {"pkg_name-1.0.data/purelib/pkg/loss.py": SOURCE})
+    [snapshot] = sources.local(TRAINER, tmp_path / "w", tmp_path / "work")
+    assert snapshot.read("pkg/loss.py") == SOURCE
+
+
 def test_without_a_network_nothing_is_lost(repository, tmp_path, capsys, monkeypatch):
     _, tracked = repository
     monkeypatch.setattr(sources, "HOST", (tmp_path / "nowhere").as_uri())
