@@ -20,6 +20,7 @@ SCHEMAS = {
     **{path: "vendor.github-issue-forms" for path in FORMS.values()},
     HOST / "ISSUE_TEMPLATE" / "config.yml": "vendor.github-issue-config",
     HOST / "dependabot.yml": "vendor.dependabot",
+    ROOT / "conformance" / "action.yml": "vendor.github-actions",
     ROOT / "CITATION.cff": "vendor.citation-file-format",
 }
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

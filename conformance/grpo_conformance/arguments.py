@@ -77,6 +77,10 @@ PER_TOKEN = "log_prob"
 Parameters = Mapping[str, inspect.Parameter]
 
 
+class ParameterError(TypeError):
+    """Raised if a function has parameters for which there is no input, or none for the input that is differentiated."""
+
+
 def parameters_of(function: Callable[..., Any]) -> Parameters:
     """Return the parameters of a function.
 
@@ -100,7 +104,7 @@ def keywords(
       settings: settings by their names in the vectors, which the function gets only if it has a parameter for them.
 
     Raises:
-      TypeError: if a parameter without a default has an unknown name, or the input that is differentiated, the
+      ParameterError: if a parameter without a default has an unknown name, or the input that is differentiated, the
         first one, has no parameter. The message lists the known names.
     """
     known = {alias: value for name, value in settings.items() for alias in (name, *SETTINGS.get(name, ()))}
@@ -117,10 +121,14 @@ def keywords(
         elif name in known:
             given[name] = known[name]
         elif parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL:
-            raise TypeError(f"parameter {name!r}: no input of that name; {expected(inputs, settings)}")
+            raise ParameterError(f"parameter {name!r}: no input of that name; {expected(inputs, settings)}")
     first = next(iter(inputs))
-    if INPUTS not in given and not any(value is inputs[first] for value in given.values()):
-        raise TypeError(f"no parameter for {first}; {expected(inputs, settings)}")
+    if (
+        INPUTS not in given
+        and first in ("log_probs", "values")
+        and not any(value is inputs[first] for value in given.values())
+    ):
+        raise ParameterError(f"no parameter for {first}; {expected(inputs, settings)}")
     return given
 
 

@@ -42,24 +42,21 @@ class Outcome:
 
 
 def compared(vector: Vector, answer: Answer) -> Outcome:
-    """Compare an answer with the numbers of a vector.
-
-    A loss is compared relative to the size of its terms: they may cancel, so that the loss is small. The sum of the
-    magnitudes of the gradient stands for this size.
-    """
+    """Compare an answer with the numbers of a vector: the loss or the value first, then the gradient."""
     rtol = max(vector.rtol, ROUNDINGS * answer.precision if answer.precision > DOUBLE else 0.0)
     if "value" in vector.expected:
         if answer.value is None:
             raise TypeError("expected an array, got none")
-        size = value_difference(vector, answer.value)
-        return Outcome(vector, answer, "value" if size > rtol else "", size, rtol)
-    gradient = vector.expected["gradient"]
-    scale = max(abs(vector.expected["loss"]), float(np.abs(gradient).sum()), 1e-9)
-    size = _apart(answer.loss, vector.expected["loss"]) / scale
+        what, size = "value", value_difference(vector, answer.value)
+    else:
+        # The terms of a loss may cancel; the sum of the magnitudes of the gradient stands for their size.
+        scale = max(abs(vector.expected["loss"]), float(np.abs(vector.expected["gradient"]).sum()), 1e-9)
+        what, size = "loss", _apart(answer.loss, vector.expected["loss"]) / scale
     if size > rtol:
-        return Outcome(vector, answer, "loss", size, rtol)
-    if answer.gradient is None:
+        return Outcome(vector, answer, what, size, rtol)
+    if answer.gradient is None or "gradient" not in vector.expected:
         return Outcome(vector, answer, "", size, rtol)
+    gradient = vector.expected["gradient"]
     rtol = max(rtol, NUMERICAL) if answer.numerical else rtol
     known = ~np.isnan(answer.gradient) if answer.numerical else np.ones(gradient.shape, dtype=bool)
     apart = np.where(known, np.abs(answer.gradient - gradient), 0.0)

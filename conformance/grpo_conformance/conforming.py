@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from grpo_conformance import mistake, trainer
-from grpo_conformance.arguments import NAMES, Parameters, parameters_of
+from grpo_conformance.arguments import NAMES, ParameterError, Parameters, parameters_of
 from grpo_conformance.comparison import Outcome, compared
 from grpo_conformance.frameworks import DTYPES, FRAMEWORKS, Answer, ask, detected
 from grpo_conformance.vector import Vector, document, full_name, names, vectors
@@ -211,9 +211,7 @@ def _outcome(
         except ImportError:
             raise
         except Exception as problem:
-            if isinstance(problem, TypeError) and "no input of that name" in str(problem):
-                raise
-            if isinstance(problem, TypeError) and str(problem).startswith("no parameter for"):
+            if isinstance(problem, ParameterError):
                 raise
             error = error or problem
     return Outcome(vector, what="error", size=float("inf"), problem=f"{type(error).__name__}: {error}")
@@ -253,17 +251,17 @@ def _numbers(outcome: Outcome, answer: Answer) -> list[str]:
     size = f"{outcome.size:.1e}" if np.isfinite(outcome.size) else "not finite"
     about = f"    the {outcome.what} differs by {size} of the largest number; {outcome.rtol:.0e} is allowed"
     if "value" in vector.expected:
-        return [
+        lines = [
             f"    expected value = {_code(vector.expected['value'])}",
             f"    computed value = {_code(answer.value)}",
-            about,
         ]
-    lines = [
-        f"    expected loss = {vector.expected['loss']:.{DIGITS + 1}g}",
-        f"    computed loss = {answer.loss:.{DIGITS + 1}g}",
-        f"    expected gradient = {_code(vector.expected['gradient'])}",
-    ]
-    if answer.gradient is not None:
+    else:
+        lines = [
+            f"    expected loss = {vector.expected['loss']:.{DIGITS + 1}g}",
+            f"    computed loss = {answer.loss:.{DIGITS + 1}g}",
+        ]
+    if "gradient" in vector.expected and answer.gradient is not None:
+        lines.append(f"    expected gradient = {_code(vector.expected['gradient'])}")
         how = "  # by central differences; nan at kinks and on padding" if answer.numerical else ""
         lines.append(f"    computed gradient = {_code(answer.gradient)}{how}")
     return [*lines, about]

@@ -158,7 +158,14 @@ def _numpy(
 
     result = computed()
     if wanted == "value":
-        return _array(result, np.asarray, dtypes[0])
+        answer = _array(result, np.asarray, dtypes[0])
+        if "gradient" not in vector.expected or vector.detached or answer.precision > DOUBLE:
+            return answer
+        counted = vector.inputs["mask"] > 0
+        summed = central_differences(
+            lambda moved: float(np.asarray(first_of(computed(moved)))[counted].sum()), inputs[first], vector
+        )
+        return answer._replace(gradient=summed, numerical=True)
     loss = _number(first_of(result))
     precision = _precision(np.asarray(first_of(result)).dtype, dtypes[0])
     # A second value of one axis or more is the gradient; metrics are a dict or numbers.
@@ -185,11 +192,18 @@ def _torch(
         inputs, lambda name, value: torch.tensor(value, dtype=getattr(torch, _kind(name, value, dtypes)))
     )
     leaf = given[next(iter(inputs))]
-    if wanted == "loss":
+    if "gradient" in vector.expected:
         leaf.requires_grad_()
     result = call(function, parameters, keywords(parameters, given, vector.settings))
     if wanted == "value":
-        return _array(result, lambda array: torch.as_tensor(array).detach().double().numpy(), dtypes[0])
+        answer = _array(result, lambda array: torch.as_tensor(array).detach().double().numpy(), dtypes[0])
+        array = first_of(result)
+        if "gradient" not in vector.expected or not getattr(array, "requires_grad", False):
+            return answer
+        array[torch.tensor(vector.inputs["mask"] > 0)].sum().backward()
+        return answer._replace(
+            gradient=np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.double().numpy()
+        )
     loss = first_of(result)
     if not isinstance(loss, torch.Tensor):
         return Answer(_number(loss), np.zeros(leaf.shape))
@@ -228,7 +242,14 @@ def _jax(
             return call(function, parameters, keywords(parameters, {**given, first: leaf}, vector.settings))
 
         if wanted == "value":
-            return _array(computed(given[first]), np.asarray, dtypes[0])
+            answer = _array(computed(given[first]), np.asarray, dtypes[0])
+            if "gradient" not in vector.expected:
+                return answer
+            counted = vector.inputs["mask"] > 0
+            slope = jax.grad(lambda leaf: jax.numpy.where(counted, first_of(computed(leaf)), 0.0).sum())(
+                given[first]
+            )
+            return answer._replace(gradient=np.array(slope, dtype=np.float64))
         loss, gradient = jax.value_and_grad(lambda leaf: first_of(computed(leaf)))(given[first])
         precision = _precision(np.dtype(loss.dtype.name), dtypes[0])
         return Answer(float(loss), np.array(gradient, dtype=np.float64), precision=precision)
@@ -250,13 +271,13 @@ def central_differences(loss: Callable[[Floats], float], at: Floats, vector: Vec
 
 
 def first_of(result: Any) -> Any:
-    """Return the loss, which is the first value if a function returns several."""
-    return result[0] if isinstance(result, (tuple, list)) and len(result) else result
+    """Return the first value if a function returns several: the loss, or verl's advantages before its returns."""
+    return result[0] if isinstance(result, tuple) and result else result
 
 
 def _array(result: Any, make: Callable[[Any], Any], dtype: str) -> Answer:
     """Return a function's array; the first one of a tuple, as verl returns advantages and returns."""
-    array = np.asarray(make(first_of(result) if isinstance(result, tuple) else result))
+    array = np.asarray(make(first_of(result)))
     precision = _precision(array.dtype, dtype)
     return Answer(float("nan"), value=np.array(array, dtype=np.float64), precision=precision)
 

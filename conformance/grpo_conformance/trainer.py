@@ -34,17 +34,31 @@ def vectors_of(name: str, keys: dict[str, Any]) -> list[Vector]:
     if release:
         raise ValueError(f"{name}: no release was recorded; {trainer} at one commit is {trainer!r}")
     losses = [case for case in _cases(trainer) if case["call"] == "loss" and "loss" in case]
-    chosen = [case for case in losses if _without_sizes(case["config"]) == keys]
+    chosen = [case for case in losses if _full(trainer, case["config"]) == _full(trainer, keys)]
     if not chosen:
         known = dict.fromkeys(str(_without_sizes(case["config"])) for case in losses)
         near = [text for text in known if all(f"{key!r}: {value!r}" in text for key, value in keys.items())]
         shown = "; ".join((near or [*known])[:SHOWN])
         raise ValueError(f"{name}: nothing was recorded for {keys}; there is {shown}, and others")
-    return [_vector(trainer, case) for case in chosen]
+    # A loss that takes one advantage per completion cannot take one per token, which a few cases have.
+    made = [_vector(trainer, case) for case in chosen]
+    return [vector for vector in made if vector.inputs["advantages"].ndim == 1]
 
 
 SHOWN = 8
 """Number of configurations that a message lists."""
+
+
+def _full(trainer: str, config: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration with the trainer's defaults for all keys that are recorded."""
+    return {**_defaults()[trainer], **_without_sizes(config)}
+
+
+@cache
+def _defaults() -> dict[str, dict[str, Any]]:
+    path = RECORDINGS.parent / "trainer_defaults.json"
+    table: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return {trainer: _without_sizes(keys) for trainer, keys in table.items()}
 
 
 def _without_sizes(config: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +69,8 @@ def _without_sizes(config: dict[str, Any]) -> dict[str, Any]:
 def _cases(trainer: str) -> list[dict[str, Any]]:
     """Return the recorded cases of a trainer, each with the arrays that it names."""
     cases = []
-    for path in (RECORDINGS / f"{trainer}.json", RECORDINGS / "by_hand" / f"{trainer}.json"):
+    for folder in (RECORDINGS, RECORDINGS / "by_hand", RECORDINGS / "algorithms"):
+        path = folder / f"{trainer}.json"
         if not path.is_file():
             continue
         document = json.loads(path.read_text(encoding="utf-8"))

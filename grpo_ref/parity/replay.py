@@ -57,7 +57,8 @@ class Verdict(NamedTuple):
 
 def shipped() -> list[Path]:
     """Return the files of recorded cases in this package, in the order of the trainers."""
-    files = (folder / f"{name}.json" for name in DIALECTS for folder in (RECORDINGS / "by_hand", RECORDINGS))
+    folders = (RECORDINGS / "by_hand", RECORDINGS, RECORDINGS / "algorithms")
+    files = (folder / f"{name}.json" for name in DIALECTS for folder in folders)
     return [file for file in files if file.is_file()]
 
 

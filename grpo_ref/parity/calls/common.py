@@ -118,7 +118,15 @@ def shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNa
     return {"value": dialect.recipe(**config).reward(SimpleNamespace(**fields))}
 
 
+def average(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """Return the average of values (P, G, T) over the tokens as "loss", and the weights as its gradient."""
+    length = next(iter(dialect.budget(config).values()), None)
+    weights = dialect.recipe(**config).weights(record.mask, max_length=length)
+    return {"loss": (weights * record.values).sum(), "grad_logp": weights}
+
+
 CALLS: dict[str, Call] = {
+    "average": average,
     "loss": loss,
     "penalty": penalty,
     "penalty values": penalty_values,

@@ -26,9 +26,11 @@ from grpo_ref.filters import all_completions
 from grpo_ref.parity.replay import read, record_of, shipped
 from grpo_ref.recipes import Recipe, Slot
 from grpo_ref.recipes.identity import simplified, with_defaults
+from grpo_ref.rewards import task_reward
 
 HERE = Path(__file__).parent
 VECTORS = Path(__file__).parents[3] / "conformance" / "grpo_conformance" / "vectors"
+DEFAULTS = VECTORS.parent / "trainer_defaults.json"
 SCHEMA = 1
 LARGEST = 20.5
 """Largest log-ratio of a vector, in nats. Beyond it, trainers differ in their limits and in overflow."""
@@ -171,13 +173,13 @@ def averaged(part: Slot, counted: Any) -> Slot:
     return Slot(part.kernel, settings)
 
 
-SAME = {"vespo_in_limits": "vespo", "top_entropy_in_float32": "top_entropy"}
+SAME = {"vespo_in_limits": "vespo"}
 """A trainer's own kernel -> the kernel that it equals within its limits and away from ties."""
 
 
 def settings_of(recipe: Recipe, algorithm: Mapping[str, Any]) -> dict[str, float] | None:
     """Return the algorithm's settings in a recipe; None if the recipe computes another algorithm."""
-    parts, recipe = algorithm["parts"], simplified(recipe)
+    parts = algorithm["parts"]
     found = {
         "surrogate": recipe.surrogate,
         "aggregate": recipe.aggregate,
@@ -187,6 +189,8 @@ def settings_of(recipe: Recipe, algorithm: Mapping[str, Any]) -> dict[str, float
     wanted = {"surrogate": parts["surrogate"], "aggregate": parts["aggregate"]}
     wanted |= {"penalty": parts["penalty"]} if recipe.kl_coef and "penalty" in parts else {}
     wanted |= {name: name for name in parts.get("corrections", ())}
+    if parts["surrogate"] != name_of(recipe.surrogate) or parts["aggregate"] != name_of(recipe.aggregate):
+        return None
     if {name: name_of(part) for name, part in found.items()} != wanted:
         return None
     if "level" in parts and recipe.level.__name__ != parts["level"]:
@@ -228,6 +232,7 @@ def name_of(part: Slot) -> str:
 def found_losses(algorithms: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Found]]:
     """Return the recorded losses of each algorithm."""
     found: dict[str, list[Found]] = {name: [] for name in algorithms}
+    kernels = {algorithm["parts"]["surrogate"] for algorithm in algorithms.values()} | {"two_sided_clipped"}
     for case, inputs, head in recorded_cases("loss"):
         dialect = DIALECTS[case["trainer"]].at(case.get("release", ""))
         if any(key in case["config"] for key in KEYS_OF_A_STEP) or "num_items_in_batch" in case["given"]:
@@ -237,7 +242,10 @@ def found_losses(algorithms: Mapping[str, Mapping[str, Any]]) -> dict[str, list[
         arrays = arrays_of(case, inputs)
         if arrays is None:
             continue
-        recipe = without_idle_limits(dialect.recipe(**case["config"]), arrays)
+        recipe = dialect.recipe(**case["config"])
+        if name_of(recipe.surrogate) not in kernels:
+            continue
+        recipe = simplified(without_idle_limits(recipe, arrays))
         # In a bypass mode the call puts the sampler in place of the old policy: that is not part of a recipe.
         if "rollout_log_probs" in arrays and "rollout_log_probs" not in recipe.reads:
             continue
@@ -323,10 +331,176 @@ BATCHES = {
 def batch_name(case: Mapping[str, Any]) -> str:
     """Return a description of the arrays of a case."""
     given = case["given"]
+    batch, _, array = next(iter(given.values())).partition(": ")
+    if array:
+        return batch  # of algorithm_batches.py, whose names have this form
     words = [BATCHES[source] for source in given.values() if source in BATCHES]
     if "old_log_probs" not in given and "log_probs" in given:
         words.append("on policy")
     return ", ".join(words) or "lengths that differ"
+
+
+# ---- advantages, averages, penalties and corrections -----------------------------------------------
+
+
+def found_advantages(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Found]]:
+    """Return the recorded advantages of each name."""
+    matches: dict[str, list[Found]] = {name: [] for name in tables}
+    for case, inputs, head in recorded_cases("advantages"):
+        recipe = DIALECTS[case["trainer"]].at(case.get("release", "")).recipe(**case["config"])
+        if recipe.reward.kernel is not task_reward or case.get("axes") == ["token", "completion"]:
+            continue
+        record = vars(record_of(case, inputs))
+        for name, table in tables.items():
+            settings = slot_settings(recipe.advantage, table, ("keep_singletons",))
+            names = [
+                each
+                for each in ("rewards", *table.get("reads", ()))
+                if each != "rewards" or not COMPONENTS & {*table.get("reads", ())}
+            ]
+            if settings is None or not {*names} <= {*record}:
+                continue
+            if not all(np.isfinite(record[each]).all() for each in names) or "mask" not in record:
+                continue
+            if inputs["group_size"] == 1:
+                continue
+            size, mask = inputs["group_size"], record["mask"].reshape(-1, record["mask"].shape[-1])
+            value = per_completion(case, mask) if table["per"] == "completion" else case["value"]
+            if value is None or np.ndim(value) != (1 if table["per"] == "completion" else 2):
+                continue
+            arrays = {each: plain(flat_array(each, record[each])) for each in names if each != "mask"}
+            arrays |= {"mask": mask.astype(int).tolist()} if "mask" in names else {}
+            rtol = max(case.get("rtol", 1e-6), 1e-5 if case.get("dtype") == "float32" else 1e-6)
+            if rtol > 1e-5 or not np.isfinite(np.array(value, dtype=float)).all():
+                continue
+            matches[name].append(
+                Found(
+                    settings,
+                    {**arrays, "group_size": size},
+                    {"value": value},
+                    rtol,
+                    origin_of(case, head),
+                    reward_name(case),
+                )
+            )
+    return matches
+
+
+COMPONENTS = {"components"}
+REWARDS = {
+    "rewards": "different rewards",
+    "rewards_some_equal": "groups of equal rewards",
+    "rewards_all_equal": "all rewards equal",
+    "rewards_tied": "ties",
+    "rewards_huge": "rewards of very different size",
+    "rewards_per_func": "three reward functions",
+}
+
+
+def reward_name(case: Mapping[str, Any]) -> str:
+    """Return a description of the rewards of a case, and of its mask where it is a special one."""
+    given = case["given"]
+    words = [REWARDS.get(given.get("rewards", given.get("components", "")), "rewards")]
+    words += [BATCHES[given["mask"]]] if BATCHES.get(given.get("mask")) and given["mask"] != "mask" else []
+    return ", ".join(words)
+
+
+def flat_array(name: str, array: Any) -> Any:
+    return array if name == "weights" else array.reshape(-1, *array.shape[2:])
+
+
+def per_completion(case: Mapping[str, Any], mask: Any) -> list[float] | None:
+    """Return one value per completion if each one has tokens, with equal values; else None."""
+    value = np.array(case["value"], dtype=float)
+    if value.ndim == 1:
+        return value.tolist()
+    counted = mask > 0
+    if not counted.any(-1).all():
+        return None
+    first = value[np.arange(len(value)), counted.argmax(-1)]
+    return first.tolist() if (value == first[:, None])[counted].all() else None
+
+
+def slot_settings(part: Slot, table: Mapping[str, Any], ignored: tuple[str, ...]) -> dict[str, Any] | None:
+    """Return the settings of a kernel, without those that do nothing here; None if it is another kernel."""
+    if part.kernel.__name__ != table["kernel"]:
+        return None
+    settings = {name: value for name, value in with_defaults(part).settings.items() if name not in ignored}
+    return settings if settings.keys() == table.get("settings", {}).keys() else None
+
+
+def found_averages(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Found]]:
+    """Return the recorded averages of each name."""
+    matches: dict[str, list[Found]] = {name: [] for name in tables}
+    for case, inputs, head in recorded_cases("average"):
+        record = vars(record_of(case, inputs))
+        values, mask = (record[name].reshape(-1, record[name].shape[-1]) for name in ("values", "mask"))
+        part = averaged(DIALECTS[case["trainer"]].recipe(**case["config"]).aggregate, mask > 0)
+        for name, table in tables.items():
+            if part.kernel.__name__ != table["kernel"] or not np.isfinite(float(case["loss"])):
+                continue
+            arrays: dict[str, Any] = {"values": plain(values), "mask": mask.astype(int).tolist()}
+            arrays |= {"max_length": mask.shape[1]} if "max_length" in table.get("reads", ()) else {}
+            expected = {"loss": case["loss"], "gradient": case["grad_logp"]}
+            matches[name].append(Found({}, arrays, expected, 1e-6, origin_of(case, head), batch_name(case)))
+    return matches
+
+
+def matrices(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the (N, T) arrays of a case."""
+    record = {name: array for name, array in vars(record_of(case, inputs)).items() if array is not None}
+    return {name: array.reshape(-1, array.shape[-1]) for name, array in record.items()}
+
+
+def found_penalties(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Found]]:
+    """Return the recorded penalties of each name, with the gradient where the sum was differentiated too."""
+    matches: dict[str, list[Found]] = {name: [] for name in tables}
+    summed = {case["id"]: case for case, _, _ in recorded_cases("penalty")}
+    for case, inputs, head in recorded_cases("penalty values"):
+        gradient = summed.get(f"{case['id']}, summed")
+        if "mask" not in case["given"] or gradient is None:
+            continue
+        record = matrices(case, inputs)
+        far = distance(record, "ref_log_probs", "log_probs", record["mask"] > 0)
+        part = relaxed(DIALECTS[case["trainer"]].recipe(**case["config"]).penalty, far, {})
+        for name, table in tables.items():
+            estimator = getattr(part.settings.get("estimator"), "__name__", None)
+            if part.kernel.__name__ != table["kernel"] or estimator != table.get("estimator"):
+                continue
+            arrays = {key: plain(record[key]) for key in ("log_probs", "ref_log_probs")}
+            arrays["mask"] = record["mask"].astype(int).tolist()
+            expected = {"value": case["value"], "gradient": gradient["grad_logp"]}
+            matches[name].append(Found({}, arrays, expected, 1e-6, origin_of(case, head), batch_name(case)))
+    return matches
+
+
+def found_corrections(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Found]]:
+    """Return the recorded weights for the sampler's mismatch of each name."""
+    matches: dict[str, list[Found]] = {name: [] for name in tables}
+    for case, inputs, head in recorded_cases("correction"):
+        record = matrices(case, inputs)
+        corrections = DIALECTS[case["trainer"]].recipe(**case["config"]).corrections
+        far = distance(record, "old_log_probs", "rollout_log_probs", record["mask"] > 0)
+        if len(corrections) != 1 or not far <= 3 * LARGEST:
+            continue
+        part = relaxed(corrections[0], far, {"unknown": 0.0})
+        chosen = part.settings
+        for name, table in tables.items():
+            if (
+                part.kernel.__name__ != table["kernel"]
+                or chosen["level"].__name__ != table["correction_level"]
+            ):
+                continue
+            idle = [chosen["max_log_ratio"], chosen["max_token_log_ratio"]] == [math.inf, math.inf]
+            if chosen["batch_normalize"] or not idle or math.isinf(chosen["max_ratio"]):
+                continue
+            settings = {"weight_min": chosen["min_ratio"], "weight_max": chosen["max_ratio"]}
+            arrays = {key: plain(record[key]) for key in ("old_log_probs", "rollout_log_probs")}
+            arrays["mask"] = record["mask"].astype(int).tolist()
+            origin = origin_of(case, head)
+            value = np.broadcast_to(np.array(case["value"]), record["mask"].shape).tolist()
+            matches[name].append(Found(settings, arrays, {"value": value}, 1e-6, origin, batch_name(case)))
+    return matches
 
 
 # ---- vectors ---------------------------------------------------------------------------------------
@@ -351,15 +525,15 @@ def vectors_of(found: list[Found], settings: Mapping[str, float]) -> list[dict[s
 
 
 def size(vector: Mapping[str, Any]) -> tuple[int, int]:
-    mask = np.array(vector["inputs"]["mask"])
-    return int(mask.sum()), mask.size
+    counted = vector["inputs"].get("mask", next(iter(vector["inputs"].values())))
+    return int(np.sum(counted)) if "mask" in vector["inputs"] else np.size(counted), np.size(counted)
 
 
 def joined(group: list[Found]) -> dict[str, Any]:
     """Return one vector for the cases of several trainers, with the numbers of the most precise one."""
     group = sorted(group, key=lambda each: each.rtol)
     first = group[0]
-    apart = max(difference(first.expected, each.expected) for each in group)
+    apart = max(difference(first.expected, each.expected, first.inputs) for each in group)
     if apart > max(each.rtol for each in group) * 2:
         cases = ", ".join(f"{each.origin['trainer']} {each.origin['case']}" for each in group)
         raise ValueError(f"the same algorithm on the same arrays, but {apart:.1e} apart: {cases}")
@@ -374,12 +548,15 @@ def joined(group: list[Found]) -> dict[str, Any]:
     }
 
 
-def difference(first: Mapping[str, Any], second: Mapping[str, Any]) -> float:
-    """Return the largest difference of the numbers, relative to the largest of its array."""
+def difference(first: Mapping[str, Any], second: Mapping[str, Any], inputs: Mapping[str, Any]) -> float:
+    """Return the largest difference of the numbers, relative to the largest of its array, without padding."""
+    mask = np.array(inputs.get("mask", 1)) > 0
     apart = 0.0
     for name, value in first.items():
         ours, theirs = np.array(value, dtype=float), np.array(second[name], dtype=float)
-        scale = max(np.abs(ours).max(initial=0.0), 1e-9)
+        if ours.ndim == 2 and ours.shape == mask.shape:
+            ours, theirs = ours[mask], theirs[mask]
+        scale = max(np.abs(ours).max(initial=0.0), 1e-6)
         apart = max(apart, float(np.abs(ours - theirs).max(initial=0.0)) / scale)
     return apart
 
@@ -389,7 +566,7 @@ SHOWN = ("title", "formula", "mean", "source")
 
 def document(name: str, algorithm: Mapping[str, Any], level: int, found: list[Found]) -> dict[str, Any]:
     """Return the file of an algorithm."""
-    settings = algorithm["settings"]
+    settings = algorithm.get("settings", {})
     return {
         "schema": SCHEMA,
         "level": level,
@@ -399,7 +576,7 @@ def document(name: str, algorithm: Mapping[str, Any], level: int, found: list[Fo
         "settings": settings,
         "reads": algorithm.get("reads", []),
         "detached": algorithm.get("detached", False),
-        "recipe": {"name": algorithm.get("recipe", ""), "at": algorithm["at"]},
+        "recipe": {"name": algorithm.get("recipe", ""), "at": algorithm.get("at", {})},
         "cases": vectors_of(found, settings),
     }
 
@@ -421,19 +598,49 @@ def cleaned(value: Any) -> Any:
     return value + 0.0 if isinstance(value, float) else value
 
 
+KINDS = {
+    "advantages": (1, found_advantages),
+    "averages": (1, found_averages),
+    "losses": (2, found_losses),
+    "penalties": (3, found_penalties),
+    "corrections": (3, found_corrections),
+}
+"""Folder of vectors -> its level, and the function that looks for its cases."""
+
+
 def files() -> dict[str, str]:
     """Return the text of each file of vectors, by its path below the folder."""
-    algorithms = tomllib.loads((HERE / "losses.toml").read_text(encoding="utf-8"))
-    found = found_losses(algorithms)
-    return {
-        f"losses/{name}.json": text_of(document(name, algorithm, 2, found[name]))
-        for name, algorithm in algorithms.items()
-        if found[name]
-    }
+    texts = {}
+    for folder, (level, search) in KINDS.items():
+        tables = tomllib.loads((HERE / f"{folder}.toml").read_text(encoding="utf-8"))
+        matches = search(tables)
+        for name, table in tables.items():
+            if matches[name]:
+                texts[f"{folder}/{name}.json"] = text_of(document(name, table, level, matches[name]))
+            else:
+                print(f"no trainer's number: {name}")
+    return texts
+
+
+def defaults() -> str:
+    """Return the text of trainer_defaults.json: each trainer's default of the keys in its recorded losses."""
+    used: dict[str, set[str]] = {}
+    for case, _, _ in recorded_cases("loss"):
+        used.setdefault(case["trainer"], set()).update(case["config"])
+    table = {}
+    for trainer, keys in used.items():
+        known = DIALECTS[trainer].keys.defaults
+        table[trainer] = {key: known[key] for key in sorted(keys) if isinstance(known.get(key, ()), PLAIN)}
+    return json.dumps(table, indent=1, allow_nan=False, default=str) + "\n"
+
+
+PLAIN = (bool, int, float, str, type(None))
+"""Types of defaults that JSON has."""
 
 
 def main() -> None:
     """Write every file, and print how many cases each has."""
+    replace_text(DEFAULTS, defaults())
     for name, text in files().items():
         path = VECTORS / name
         path.parent.mkdir(parents=True, exist_ok=True)
