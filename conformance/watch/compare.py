@@ -1,6 +1,7 @@
 """Compare the files of a snapshot with the recorded hashes."""
 
 import ast
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -142,8 +143,12 @@ def _functions(
 
 
 def _code(node: Named) -> str:
-    """Return the function's code in one layout, so that only changes of the code are shown."""
-    return ast.unparse(node)
+    """Return the function's code in one layout and without docstrings, so that only changes of the code are shown."""
+    copied = copy.deepcopy(node)
+    for each in ast.walk(copied):
+        if isinstance(each, Named) and ast.get_docstring(each, clean=False) is not None:
+            each.body = each.body[1:] or [ast.Pass()]
+    return ast.unparse(copied)
 
 
 def _followed(change: FunctionChange, file: TrackedFile, new: Snapshot) -> FunctionChange:

@@ -98,7 +98,8 @@ def test_a_change_of_code_is_told_apart_from_a_change_of_text(name, recorded, tm
 
 def test_the_changed_lines_are_shown_and_no_others(recorded, tmp_path):
     trainer, before = recorded
-    new = folder(tmp_path / "new", {"pkg/loss.py": SOURCE.replace("1.0 + eps", "1.5 + eps")})
+    text = SOURCE.replace("1.0 + eps", "1.5 + eps").replace("Limit the", "Bound the")
+    new = folder(tmp_path / "new", {"pkg/loss.py": text})
     [function] = compare(trainer, new, before)[0].functions
     assert [line for line in function.lines if not line.startswith("@@")] == [
         "-    return min(ratio, 1.0 + epsilon)",
