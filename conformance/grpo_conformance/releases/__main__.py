@@ -1,18 +1,22 @@
-"""Install the releases of a trainer, run them, and compare their gradients.
+"""Install the releases of a trainer, run them, compare their gradients, and store the numbers.
 
 python -m grpo_conformance.releases install trl
 python -m grpo_conformance.releases run trl --release 0.22.0
 python -m grpo_conformance.releases compare trl
+python -m grpo_conformance.releases store trl
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from grpo_conformance.releases.compare import compare, version_key
+from grpo_conformance.releases.store import store
 
 ROOT = Path(__file__).resolve().parents[3]
 # One environment runs all releases. TRL 0.14 runs with this transformers, and so does the newest release.
@@ -67,6 +71,33 @@ def run(project: str, folder: Path, only: str | None) -> Iterator[str]:
         yield f"{release}: {'recorded' if done.returncode == 0 else 'stopped with an error'}"
 
 
+VERSIONS = """
+import json, platform
+from importlib.metadata import version
+print(json.dumps({"python": platform.python_version(), **{name: version(name) for name in %s}}))
+"""
+SHOWN = {"trl": ("torch", "transformers"), "verl": ("torch", "tensordict")}
+REWARD = {"trl": 0, "verl": 1}
+"""Number of the reward function that a project's cases read."""
+
+
+def asked(python: Path, *arguments: str) -> Any:
+    """Return the JSON that a command of the environment prints."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "conformance")}
+    done = subprocess.run(
+        [str(python), *arguments], check=True, env=environment, capture_output=True, text=True
+    )
+    return json.loads(done.stdout)
+
+
+def stored(project: str, folder: Path) -> str:
+    """Write the file of recorded numbers. The environment has made the arrays, so it is asked for them again."""
+    python = folder / "env" / "bin" / "python"
+    batches = asked(python, "-m", "grpo_conformance.releases.scripted", str(REWARD[project]))
+    platform = asked(python, "-c", VERSIONS % (SHOWN[project],))
+    return store(project, folder / "recorded" / project, batches, platform)
+
+
 def main() -> None:
     """Read the command line and run one step."""
     parser = argparse.ArgumentParser(
@@ -74,7 +105,7 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawTextHelpFormatter,
     )
-    parser.add_argument("step", choices=("install", "run", "compare"))
+    parser.add_argument("step", choices=("install", "run", "compare", "store"))
     parser.add_argument("project", choices=("trl", "verl"))
     parser.add_argument("--release", help="only this release (install and run)")
     parser.add_argument(
@@ -87,6 +118,9 @@ def main() -> None:
     folder = args.folder.resolve()
     if args.step == "compare":
         print(compare(args.project, folder / "recorded" / args.project))
+        return
+    if args.step == "store":
+        print(stored(args.project, folder))
         return
     for line in (install if args.step == "install" else run)(args.project, folder, args.release):
         print(line, flush=True)

@@ -82,6 +82,12 @@ def version_key(release: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", release)]
 
 
+def read_recorded(folder: Path) -> dict[str, dict[str, Any]]:
+    """Read the results of all releases, oldest first: release -> case -> result."""
+    paths = sorted(folder.glob("*.json"), key=lambda path: version_key(path.stem))
+    return {path.stem: json.loads(path.read_text()) for path in paths}
+
+
 def status_of(result: Mapping[str, Any] | None) -> Status:
     """Return the status of a recorded case. A case that was not recorded is absent."""
     if result is None or "absent" in result:
@@ -175,6 +181,22 @@ def write_spans(path: Path, rows: Mapping[str, Sequence[Span]]) -> None:
             for span in case_spans:
                 size = "" if span.change is None else percent(span.change)
                 table.writerow([case, span.first, span.last, span.status, size])
+
+
+def read_spans(path: Path) -> dict[str, list[Span]]:
+    """Read the table of spans: case -> its spans, without the sizes of the changes."""
+    spans_of: dict[str, list[Span]] = {}
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            status: Any = row["status"]
+            spans_of.setdefault(row["case"], []).append(Span(row["first"], row["last"], status, None))
+    return spans_of
+
+
+def read_releases(path: Path) -> list[str]:
+    """Read the releases that were run, oldest first, from the file of borders."""
+    releases: list[str] = tomllib.loads(path.read_text())["releases"]
+    return releases
 
 
 def read_causes(path: Path) -> list[dict[str, Any]]:
@@ -271,8 +293,7 @@ def compare(project: str, recorded: Path, folder: Path = HERE) -> str:
     Returns:
       A summary for the terminal.
     """
-    paths = sorted(recorded.glob("*.json"), key=lambda path: version_key(path.stem))
-    results = {path.stem: json.loads(path.read_text()) for path in paths}
+    results = read_recorded(recorded)
     releases = list(results)
     names = list(dict.fromkeys(case for result in results.values() for case in result))
     rows, changed = {}, []

@@ -6,7 +6,9 @@ hidden states are the logits. A release that reads logits, hidden states in chun
 the same log-probabilities. The first token of a completion names its row of the tables.
 """
 
+import json
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -187,3 +189,79 @@ def scripted_generate(tables: Callable[[], Tables]) -> Callable[..., torch.Tenso
         return torch.cat([input_ids.repeat_interleave(each, 0), now.ids[rows][:, :width]], 1)
 
     return generate
+
+
+def mask_of(tables: Tables, kind: str) -> torch.Tensor:
+    """Return the (rows, length) mask: 1 on the tokens of completions; "empty" and "holes" take some of them out."""
+    mask = (torch.arange(LENGTH) < tables.lengths[:, None]).float()
+    if kind == "empty":
+        mask[[2, 9]] = 0.0
+    if kind == "holes":
+        mask *= (~tables.holes).float()
+    return mask
+
+
+def centered(tables: Tables) -> torch.Tensor:
+    """Return (rows, length) advantages: the first reward without its mean."""
+    rewards = tables.rewards[:, :1]
+    return (rewards - rewards.mean()).expand(-1, LENGTH).contiguous()
+
+
+def is_scored(unscored: Any, row: int, function: int) -> bool:
+    """Return true if a reward function has an answer for a completion.
+
+    Args:
+      unscored: true if the first function answers None for a third of the rows, and both for row 5; "group" if
+        both answer None for the first group.
+      row: number of the completion.
+      function: number of the reward function.
+    """
+    if unscored == "group":
+        return row >= GENERATIONS
+    return not unscored or (row != 5 and not (row % 3 == 0 and function == 0))
+
+
+TABLES = ("extreme", "far", "overflow", "nan")
+MASKS = ("holes", "empty")
+REWARDS = {"two_rewards": False, "unscored": True, "unscored_group": "group"}
+
+
+def batches(reward: int) -> dict[str, dict[str, Any]]:
+    """Return the arrays of every variant of every batch: "plain 0", "extreme 0", "holes 0", "two_rewards 0", ...
+
+    Args:
+      reward: number of the reward function whose rewards a variant with one reward has.
+
+    Returns:
+      A dictionary for each: rewards (B,) or (B, 2) with None where a function did not answer, mask and log-probabilities
+      (B, T), ended (B,) false for a truncated completion, lengths (B,), group_size, and the advantages (B,) that a
+      loss is given if a case calls it without computing them.
+    """
+    arrays = {}
+    for variant in ("plain", *TABLES, *MASKS, *REWARDS):
+        for seed in range(BATCHES):
+            tables = make_tables(seed, variant if variant in TABLES else "")
+            rewards: Any = tables.rewards[:, reward].tolist()
+            if variant in REWARDS:
+                rewards = [
+                    [value if is_scored(REWARDS[variant], row, k) else None for k, value in enumerate(both)]
+                    for row, both in enumerate(tables.rewards.tolist())
+                ]
+            last = tables.ids[torch.arange(ROWS), tables.lengths - 1]
+            arrays[f"{variant} {seed}"] = {
+                "group_size": GENERATIONS,
+                "rewards": rewards,
+                "lengths": tables.lengths.tolist(),
+                "ended": (last == EOS).tolist(),
+                "advantages": centered(tables)[:, 0].tolist(),
+                "mask": mask_of(tables, variant).int().tolist(),
+                "log_probs": tables.policy.tolist(),
+                "old_log_probs": tables.old.tolist(),
+                "ref_log_probs": tables.reference.tolist(),
+                "rollout_log_probs": tables.sampler.tolist(),
+            }
+    return arrays
+
+
+if __name__ == "__main__":
+    json.dump(batches(int(sys.argv[1])), sys.stdout)

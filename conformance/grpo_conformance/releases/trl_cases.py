@@ -36,6 +36,7 @@ PINS: Keys = {
     "cast_lm_head_to_fp32": False,
     "sync_ref_model": False,
 }
+FIXED: Keys = {"num_generations": 4, "max_completion_length": 8}
 LOSSES = ("grpo", "bnpo", "dr_grpo", "dapo", "cispo", "luspo", "sapo", "vespo")
 
 # How one batch of 12 completions becomes optimizer steps.
@@ -198,3 +199,40 @@ def make_cases() -> dict[str, Keys]:
 
 
 CASES = make_cases()
+
+
+def described(name: str) -> dict[str, Any]:
+    """Describe a case for the stored file.
+
+    Args:
+      name: name of the case.
+
+    Returns:
+      "keys" of GRPOConfig, all those that were set; "own", those that the case is about; "scripted", further orders to the runner; "on", the variant of
+      the batches; "steps" of the optimizer on one batch, and "micro_batches" of one step.
+    """
+    case = CASES[name]
+    given = {key: value for key, value in case.items() if not key.startswith("_")}
+    keys = {**FIXED, **(PINS if case.get("_pins", True) else {}), **given}
+    if not case.get("_max_completion_length", True):
+        del keys["max_completion_length"]
+    accumulated = given["gradient_accumulation_steps"]
+    cut = max(1, given.get("steps_per_generation", accumulated) // accumulated)
+    return {
+        "keys": keys,
+        "own": list(given),
+        "scripted": {key[1:]: value for key, value in case.items() if key.startswith("_")},
+        "on": variant(case),
+        "steps": given.get("num_iterations", 1) * cut,
+        "micro_batches": accumulated,
+    }
+
+
+def variant(case: Keys) -> str:
+    """Return the variant of the batches that a case runs on, as `scripted.variants` names it."""
+    if unscored := case.get("_unscored"):
+        return "unscored_group" if unscored == "group" else "unscored"
+    if case.get("_functions", 1) == 2:
+        return "two_rewards"
+    tables = case.get("_tables", "")
+    return tables or ("holes" if case.get("_holes") else "plain")

@@ -4,8 +4,9 @@
 
 A case runs the real GRPOConfig, GRPOTrainer and `train()` for five batches of twelve completions.
 Recorded are the gradient by the policy's log-probabilities, summed over the optimizer steps of one
-batch, and the advantages. The learning rate is 0, so the policy stays as scripted. Cases that OUT.json
-has already are kept.
+batch, the loss of each call, and the advantages. `on_policy` says that the trainer gave the loss no old
+log-probabilities, so the ratio is 1. The learning rate is 0, so the policy stays as scripted. Cases that
+OUT.json has already are kept.
 """
 
 import contextlib
@@ -110,7 +111,12 @@ def train(case: Keys, args: Any) -> list[dict[str, Any]]:
     batches = [scripted.make_tables(seed, case.get("_tables", "")) for seed in range(scripted.BATCHES)]
     policies = [tables.policy.clone().requires_grad_() for tables in batches]
     recorded: list[dict[str, Any]] = [
-        {"gradient": torch.zeros(scripted.ROWS, scripted.LENGTH), "advantages": [0.0] * scripted.ROWS}
+        {
+            "gradient": torch.zeros(scripted.ROWS, scripted.LENGTH),
+            "advantages": [None] * scripted.ROWS,
+            "losses": [],
+            "on_policy": True,
+        }
         for _ in batches
     ]
     step = 0
@@ -168,7 +174,10 @@ def train(case: Keys, args: Any) -> list[dict[str, Any]]:
             rows = (inputs["completion_ids"][:, 0] - scripted.FIRST_ROW).tolist()
             for row, advantage in zip(rows, inputs["advantages"], strict=True):
                 recorded[at()]["advantages"][row] = advantage.reshape(-1)[0].item()
-        return compute_loss(model, inputs, *others, **named)
+            recorded[at()]["on_policy"] = inputs.get("old_per_token_logps") is None
+        loss = compute_loss(model, inputs, *others, **named)
+        recorded[at()]["losses"].append(loss.item())
+        return loss
 
     trainer.compute_loss = compute_loss_and_record
     with contextlib.redirect_stdout(io.StringIO()):
@@ -182,18 +191,14 @@ def reward_function(i: int, tables: Callable[[], scripted.Tables], unscored: Any
     Args:
       i: number of the function.
       tables: returns the current batch.
-      unscored: true to answer None for a third of the rows, and with all functions for row 5; "group" to
-        answer None with all functions for the first group.
+      unscored: as in `scripted.is_scored`.
     """
-
-    def scores(row: int) -> bool:
-        if unscored == "group":
-            return row >= scripted.GENERATIONS
-        return not unscored or (row != 5 and not (row % 3 == 0 and i == 0))
 
     def reward(completions: list[str], **_: Any) -> list[float | None]:
         rows = [int(completion.split()[0][1:]) for completion in completions]
-        return [tables().rewards[row, i].item() if scores(row) else None for row in rows]
+        return [
+            tables().rewards[row, i].item() if scripted.is_scored(unscored, row, i) else None for row in rows
+        ]
 
     reward.__name__ = f"reward_{i}"
     return reward

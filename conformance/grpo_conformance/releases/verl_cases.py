@@ -157,3 +157,28 @@ def policy_loss(
 
 
 CASES = make_cases()
+
+
+def described(name: str) -> dict[str, Any]:
+    """Describe a case for the stored file.
+
+    Args:
+      name: name of the case.
+
+    Returns:
+      "call" and "name", what was called; "keys" of the actor, all of them; "own", those that the case is about; "on", the variant of the batches;
+      "steps" of the optimizer on one batch, and "micro_batches" of one step.
+    """
+    case = CASES[name]
+    keys = {**ACTOR_KEYS, **case.keys}
+    worker = case.layer in ("update", "engine", "step")
+    rows = 12
+    return {
+        "call": case.layer,
+        "name": case.name,
+        "keys": keys,
+        "own": list(case.keys),
+        "on": case.tables or case.mask or "plain",
+        "steps": keys["ppo_epochs"] * rows // keys["ppo_mini_batch_size"] if worker else 1,
+        "micro_batches": keys["ppo_mini_batch_size"] // keys["ppo_micro_batch_size_per_gpu"] if worker else 1,
+    }

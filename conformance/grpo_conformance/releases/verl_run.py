@@ -4,8 +4,9 @@
 
 Functions of `core_algos` are called by the names of their arguments. The FSDP actor's `update_policy` runs as
 released, with a scripted forward. The engine's `ppo_loss` gets the counts of tokens and rows of the mini-batch,
-as the engine passes them. Recorded is the gradient by the policy's log-probabilities. Packages that verl imports
-and that no loss needs are replaced by empty modules.
+as the engine passes them. Recorded are the gradient by the policy's log-probabilities and the losses of the
+calls, or the advantages in the place of the gradient. Packages that verl imports and that no loss needs are
+replaced by empty modules.
 """
 
 import dataclasses
@@ -157,16 +158,6 @@ def actor_config(keys: Keys) -> Any:
     return classes[0](strategy="fsdp", policy_loss=classes[1](**own), **kept)
 
 
-def mask_of(tables: scripted.Tables, kind: str) -> torch.Tensor:
-    """Return the (rows, length) mask of a case."""
-    mask = (torch.arange(scripted.LENGTH) < tables.lengths[:, None]).float()
-    if kind == "empty":
-        mask[[2, 9]] = 0.0
-    if kind == "holes":
-        mask *= (~tables.holes).float()
-    return mask
-
-
 def call(function: Any, **given: Any) -> Any:
     """Call a function with the arguments that it has, under their older names too.
 
@@ -183,28 +174,29 @@ def call(function: Any, **given: Any) -> Any:
     return function(**{name: value for name, value in given.items() if name in names})
 
 
-def gradient(tables: scripted.Tables, loss_of: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
-    """Return the gradient of a loss by the policy's log-probabilities."""
+def gradient(
+    tables: scripted.Tables, loss_of: Callable[[torch.Tensor], torch.Tensor]
+) -> dict[str, list[Any]]:
+    """Return the gradient of a loss by the policy's log-probabilities, and the loss."""
     policy = tables.policy.clone().requires_grad_()
-    loss_of(policy).backward()
+    loss = loss_of(policy)
+    loss.backward()
+    return recorded(policy, [loss.item()])
+
+
+def recorded(policy: torch.Tensor, losses: list[float]) -> dict[str, list[Any]]:
+    """Return what is recorded of one batch: the gradient, and the losses of the calls that are known."""
     assert policy.grad is not None
-    rows: list[Any] = policy.grad.tolist()
-    return rows
+    return {"gradient": policy.grad.tolist(), "losses": losses}
 
 
-def advantages_of(tables: scripted.Tables) -> torch.Tensor:
-    """Return (rows, length) advantages: the first reward without its mean."""
-    rewards = tables.rewards[:, :1]
-    return (rewards - rewards.mean()).expand(-1, scripted.LENGTH).contiguous()
-
-
-def run_batch(case: Case, seed: int) -> list[Any]:
-    """Return the gradient of one batch, or the advantages."""
+def run_batch(case: Case, seed: int) -> dict[str, list[Any]]:
+    """Return the gradient and the losses of one batch; for an estimator, the advantages as the gradient."""
     import verl.trainer.ppo.core_algos as core
 
     torch.manual_seed(seed)  # clip_cov chooses the tokens that it drops at random
     tables = scripted.make_tables(seed, case.tables)
-    mask = mask_of(tables, case.mask)
+    mask = scripted.mask_of(tables, case.mask)
     keys = Keys({**ACTOR_KEYS, **case.keys})
     if case.layer == "agg_loss":
         function = getattr(core, "agg_loss", None)
@@ -226,7 +218,7 @@ def run_batch(case: Case, seed: int) -> list[Any]:
 
 def run_policy_loss(
     core: Any, case: Case, tables: scripted.Tables, mask: torch.Tensor, keys: Keys
-) -> list[Any]:
+) -> dict[str, list[Any]]:
     """Return the gradient of a policy loss that `core_algos` has under this name."""
     try:
         function = core.get_policy_loss_fn(case.name)
@@ -234,7 +226,7 @@ def run_policy_loss(
         function = core.compute_policy_loss if case.name == "vanilla" else None
     given: dict[str, Any] = {
         "old_log_prob": tables.old,
-        "advantages": advantages_of(tables),
+        "advantages": scripted.centered(tables),
         "response_mask": mask,
         "clip_ratio": 0.2,
         "cliprange_low": 0.2,
@@ -258,7 +250,7 @@ def run_policy_loss(
 
 def run_advantage(
     core: Any, case: Case, tables: scripted.Tables, mask: torch.Tensor, keys: Keys
-) -> list[Any]:
+) -> dict[str, list[Any]]:
     """Return the advantages of an estimator."""
     import numpy as np
 
@@ -282,8 +274,7 @@ def run_advantage(
         config=keys,
         gamma=1.0,
     )
-    advantages: list[Any] = result[0].tolist()
-    return advantages
+    return {"gradient": result[0].tolist(), "losses": []}
 
 
 def has_module(name: str) -> bool:
@@ -306,7 +297,7 @@ def rows_of(tables: scripted.Tables, mask: torch.Tensor) -> dict[str, torch.Tens
         "attention_mask": torch.cat([torch.ones(scripted.ROWS, 1), mask], 1),
         "position_ids": torch.arange(scripted.LENGTH + 1).expand(scripted.ROWS, -1).contiguous(),
         "old_log_probs": tables.old,
-        "advantages": advantages_of(tables) * mask,
+        "advantages": scripted.centered(tables) * mask,
         "ref_log_prob": tables.reference,
     }
 
@@ -324,7 +315,7 @@ def check_loss_scale_factor(keys: Keys) -> None:
         raise Absent("loss_scale_factor")
 
 
-def run_update(keys: Keys, tables: scripted.Tables, mask: torch.Tensor) -> list[Any]:
+def run_update(keys: Keys, tables: scripted.Tables, mask: torch.Tensor) -> dict[str, list[Any]]:
     """Return the gradient of all updates of the FSDP actor on one batch.
 
     Raises:
@@ -380,12 +371,10 @@ def run_update(keys: Keys, tables: scripted.Tables, mask: torch.Tensor) -> list[
     data = DataProto.from_single_dict(rows_of(tables, mask))
     data.meta_info["temperature"] = 1.0
     inspect.unwrap(dp_actor.DataParallelPPOActor.update_policy)(actor, data)
-    assert policy.grad is not None
-    rows: list[Any] = policy.grad.tolist()
-    return rows
+    return recorded(policy, [])
 
 
-def run_engine(keys: Keys, tables: scripted.Tables, mask: torch.Tensor) -> list[Any]:
+def run_engine(keys: Keys, tables: scripted.Tables, mask: torch.Tensor) -> dict[str, list[Any]]:
     """Return the gradient of the engine's loss over all micro-batches of one batch.
 
     Raises:
@@ -398,7 +387,7 @@ def run_engine(keys: Keys, tables: scripted.Tables, mask: torch.Tensor) -> list[
     from verl.workers.utils.losses import ppo_loss
 
     check_loss_scale_factor(keys)
-    policy = tables.policy.clone().requires_grad_()
+    policy, losses = tables.policy.clone().requires_grad_(), []
     rows = rows_of(tables, mask)
     mini, micro = keys.ppo_mini_batch_size, keys.ppo_micro_batch_size_per_gpu
 
@@ -422,15 +411,14 @@ def run_engine(keys: Keys, tables: scripted.Tables, mask: torch.Tensor) -> list[
                     output["entropy"] = packed(entropies_of(log_probs))
                 loss, _metrics = ppo_loss(actor_config(keys), output, micro_batch)
                 loss.backward()
-    assert policy.grad is not None
-    gradients: list[Any] = policy.grad.tolist()
-    return gradients
+                losses.append(loss.item())
+    return recorded(policy, losses)
 
 
 def run_case(case: Case) -> dict[str, Any]:
     """Run one case. The result has `batches`, or `absent` with the missing name, or `error`."""
     try:
-        return {"batches": [{"gradient": run_batch(case, seed)} for seed in range(scripted.BATCHES)]}
+        return {"batches": [run_batch(case, seed) for seed in range(scripted.BATCHES)]}
     except Absent as error:
         return {"absent": [str(error)]}
     except Exception as error:

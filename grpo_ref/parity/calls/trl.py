@@ -213,12 +213,12 @@ def _empty_at_one(record: SimpleNamespace) -> Any:
 
 def _entropy(settings: Settings, *parts: SimpleNamespace) -> Any:
     """Return the mean entropy of the tokens in the loss of these micro-batches."""
-    masks = [_acted_on(settings, part) for part in parts]
+    masks = [acted_on(settings, part) for part in parts]
     total = sum(masked_sum(part.entropies, mask, axis=BATCH) for part, mask in zip(parts, masks, strict=True))
     return total / max(sum(mask.sum() for mask in masks), 1.0)
 
 
-def _acted_on(settings: Settings, record: SimpleNamespace) -> Array:
+def acted_on(settings: Settings, record: SimpleNamespace) -> Array:
     """Return the mask without the tokens that top_entropy_quantile excludes from a micro-batch."""
     if settings.top_entropy_quantile == 1.0:
         return record.mask

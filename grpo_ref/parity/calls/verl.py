@@ -169,10 +169,10 @@ def _shuffled_loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNa
     """Return the loss after torch.manual_seed(record.seed)."""
     recipe = dialect.recipe(**config)
     _, left = as_actor(dialect.settings(config), recipe, record)
-    return _loss(dialect, config, SimpleNamespace(**vars(record) | {"noise": _torch_noise(recipe, left)}))
+    return _loss(dialect, config, SimpleNamespace(**vars(record) | {"noise": torch_noise(recipe, left)}))
 
 
-def _torch_noise(recipe: Recipe, record: SimpleNamespace) -> Floats:
+def torch_noise(recipe: Recipe, record: SimpleNamespace) -> Floats:
     """Return noise that makes clip-cov choose as torch.randperm does: the first tokens get the least noise."""
     settings = {name: value for name, value in recipe.surrogate.settings.items() if name != "share"}
     log_ratio = record.log_probs - record.old_log_probs
