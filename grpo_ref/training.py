@@ -14,6 +14,7 @@ from grpo_ref.arrays import Floats
 from grpo_ref.fast.many_seeds import train_many
 from grpo_ref.fast.measures import fast_metrics
 from grpo_ref.fast.supported import why_not
+from grpo_ref.fast.transformer import fast_policy
 from grpo_ref.history import History
 from grpo_ref.learning.arguments import check_arguments, check_metrics
 from grpo_ref.learning.config import TrainConfig, config_for
@@ -134,6 +135,8 @@ def iter_train(
     # An update frees large arrays. Returning this memory to the system and fetching it again took a third of
     # the time of a run.
     keep_freed_memory()
+    if isinstance(task.ref_logits, np.ndarray):
+        policy = fast_policy(policy)
     if metrics is None:
         return plain_loop(task, recipe, config, state, policy, teacher=teacher)
     wanted = check_metrics(task, metrics)

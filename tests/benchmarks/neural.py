@@ -22,6 +22,7 @@ from measure import heading, interleaved, machine, spread, versions
 from neural_peers import PEERS, Actions, Work
 
 from grpo_ref import RECIPES, TASKS, config_for, iter_train
+from grpo_ref.fast.transformer import fast_network
 from grpo_ref.learning.policies.kinds import network_for
 from grpo_ref.learning.policies.neural import NeuralActor, NeuralPolicy
 from grpo_ref.learning.policies.parameters import joined, views
@@ -127,7 +128,7 @@ def check(sides: dict[str, Actions]) -> None:
 
 def ours(work: Work) -> Actions:
     """Our side."""
-    network, shapes = work.network, work.network.shapes()
+    network, shapes = fast_network(work.network), work.network.shapes()
     flat = joined(work.weights, shapes)[None]
     weights = views(flat, shapes)
     tokens, targets = work.tokens[None], np.roll(work.tokens, -1, 1)
