@@ -19,6 +19,8 @@ from grpo_ref.history import History
 from grpo_ref.learning.arguments import check_arguments, check_metrics
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.loop import plain_loop
+from grpo_ref.learning.policies.memory import runs_at_once
+from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.policies.policy import Actor, PolicyKind
 from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.state import TrainState, Update
@@ -86,6 +88,7 @@ def iter_train(
     metrics: Collection[str] | None = None,
     policy: PolicyKind = TABLE,
     teacher: Actor | None = None,
+    threads: int = 1,
 ) -> Iterator[Update]:
     """Train until config.updates updates are done, yielding after each.
 
@@ -108,6 +111,9 @@ def iter_train(
       policy: the kind of policy: a table, or a network that `pretrain` has made.
       teacher: the policies to distill from, one for each run, as in TABLE.at(state.params, 1.0). Needed if
         the recipe distills from a teacher, as "opd" does. It need not be of the same kind as the policy.
+      threads: for a network on the CPU, number of parts of the runs that are computed at the same time. It
+        changes no number. It saves time if there are several seeds, the network is large, and other programs
+        leave the cores free.
 
     Returns:
       An iterator of Update(metrics, state). The metrics, name -> (S,), are NumPy arrays, one number per run;
@@ -132,11 +138,13 @@ def iter_train(
     """
     recipe = recipe_of(recipe) if isinstance(recipe, str) else recipe
     check_arguments(task, recipe, config, state, policy, teacher)
+    if not isinstance(threads, int) or threads < 1:
+        raise ValueError(f"threads: expected a whole number >= 1, got {threads!r}")
     # An update frees large arrays. Returning this memory to the system and fetching it again took a third of
     # the time of a run.
     keep_freed_memory()
-    if isinstance(task.ref_logits, np.ndarray):
-        policy = fast_policy(policy)
+    if isinstance(policy, NeuralPolicy) and isinstance(task.ref_logits, np.ndarray):
+        return _train_network(task, recipe, config, state, policy, metrics, teacher, threads)
     if metrics is None:
         return plain_loop(task, recipe, config, state, policy, teacher=teacher)
     wanted = check_metrics(task, metrics)
@@ -144,3 +152,22 @@ def iter_train(
     if small and set(wanted) <= set(fast_metrics(task)) and not why_not(task, recipe, config, state):
         return train_many(task, recipe, config, state, metrics=wanted)
     return plain_loop(task, recipe, config, state, policy, wanted, teacher)
+
+
+def _train_network(
+    task: Task,
+    recipe: Recipe,
+    config: TrainConfig,
+    state: TrainState | None,
+    policy: NeuralPolicy,
+    metrics: Collection[str] | None,
+    teacher: Actor | None,
+    threads: int,
+) -> Iterator[Update]:
+    """Train a network on the CPU by the plain loop: the same numbers, with faster code and smaller arrays."""
+    wanted = None if metrics is None else check_metrics(task, metrics)
+    at_once = runs_at_once(task, policy.network, config, str(policy.weights.dtype))
+    policy = fast_policy(policy)
+    return plain_loop(
+        task, recipe, config, state, policy, wanted, teacher, runs_at_once=at_once, threads=threads
+    )

@@ -4,15 +4,16 @@ The readable class is the reference. This one has the same weights and computes 
 up to `TILE` tokens, to rounding above. It is faster for four reasons.
 
     attention    the outputs and slopes of the heads are written where the next product reads them
-    long texts   attention works on one tile of queries at a time, and leaves out the keys after the tile
-    GELU         all steps reuse a few small arrays; while sampling, the derivative is left out
-    sampling     the cache has room for the whole text, so a token is added without a copy of the cache
+    long texts   attention works on one tile of queries at a time, and omits the keys after the tile
+    GELU         all steps reuse a few small arrays; sampling computes no derivative
+    sampling     the cache has places for the whole text, so adding a token copies no cache
 
 Training replaces a `Transformer` by this class, unless its arrays are those of another library.
 """
 
 import math
 from dataclasses import fields
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,6 @@ from grpo_ref.learning.policies.layers import (
 )
 from grpo_ref.learning.policies.neural import Network, NeuralPolicy
 from grpo_ref.learning.policies.parameters import Parts
-from grpo_ref.learning.policies.policy import PolicyKind
 from grpo_ref.learning.policies.transformer import ACTIVATIONS, NORMS, Cache, Transformer, part_of
 
 TILE = 64
@@ -177,7 +177,8 @@ class FastTransformer(Transformer):
             new_cache.append(self._longer(cache[layer] if cache else [], keys, values))
 
             heads = np.empty_like(x)
-            attend(queries, *new_cache[layer][:2], self._split(heads, tokens.shape, 1)[0])
+            all_keys, all_values, _ = new_cache[layer]
+            attend(queries, all_keys, all_values, self._split(heads, tokens.shape, 1)[0])
             x = x + linear(heads, part["out"])
             rows, _ = normalize(x, part["mlp_norm"])
             a = linear(rows, part["up"])
@@ -189,24 +190,24 @@ class FastTransformer(Transformer):
     def _longer(self, past: list[Array], keys: Array, values: Array) -> list[Array]:
         """Return one layer of the cache with more keys and values (S, B, H, T, d).
 
-        A layer is [keys, values, taken]. The first two are the beginning of arrays with room for the whole
+        A layer is [keys, values, taken]. The first two are the beginning of arrays with places for the whole
         text, and `taken` (1, B, 1) is the number of places that are taken there. If this cache takes all of
         them, the new tokens go into the free places. Otherwise somebody has read on from this cache before,
         or its sequences were repeated; then it is copied first.
         """
         start = past[0].shape[-2] if past else 0
         end = start + keys.shape[-2]
-        room = [part.base for part in past[:2]]
-        if not past or any(one is None or one.shape[-2] < end for one in room) or past[2][0, 0, 0] != start:
+        arrays = [part.base for part in past[:2]]
+        if not past or any(one is None or one.shape[-2] < end for one in arrays) or past[2][0, 0, 0] != start:
             shape = (*keys.shape[:-2], self.context, keys.shape[-1])
-            room = [np.empty(shape, keys.dtype) for _ in range(2)]
-            for one, old in zip(room, past, strict=False):
+            arrays = [np.empty(shape, keys.dtype) for _ in range(2)]
+            for one, old in zip(arrays, past, strict=False):
                 one[..., :start, :] = old
-            past = [*room, np.empty((1, keys.shape[1], 1), np.int64)]
-        for one, new in zip(room, (keys, values), strict=True):
+            past = [*arrays, np.empty((1, keys.shape[1], 1), np.int64)]
+        for one, new in zip(arrays, (keys, values), strict=True):
             one[..., start:end, :] = new
         past[2][:] = end
-        return [*(one[..., :end, :] for one in room), past[2]]
+        return [*(one[..., :end, :] for one in arrays), past[2]]
 
 
 def _check_length(length: int, context: int) -> None:
@@ -249,9 +250,9 @@ def tiles_of(shape: tuple[int, ...], count: int, itemsize: int) -> list[Tile]:
 def attend(queries: Array, keys: Array, values: Array, outputs: Array) -> list[Array]:
     """Write causal attention into `outputs` (S, B, H, T, d), and return the weights of each tile.
 
-    `layers.attention` has the formula. The keys after a tile have the weight 0, so they are left out.
+    `layers.attention` has the formula. The keys after a tile have the weight 0, so they are omitted.
     """
-    length, count, found = queries.shape[-2], keys.shape[-2], []
+    length, count, weights = queries.shape[-2], keys.shape[-2], []
     scaled = queries * queries.shape[-1] ** -0.5
     for tile in tiles_of(queries.shape, count, queries.itemsize):
         before = count - length + tile.queries.start  # keys that every query of the tile sees
@@ -267,10 +268,11 @@ def attend(queries: Array, keys: Array, values: Array, outputs: Array) -> list[A
             values[:, tile.sequences, :, tile.keys],
             out=outputs[:, tile.sequences, :, tile.queries],
         )
-        found.append(scores)
-    return found
+        weights.append(scores)
+    return weights
 
 
+@cache
 def _mask(size: int, dtype: Any) -> Array:
     """Return (size, size) minus infinity for the keys after each query, keys first, and 0 elsewhere."""
     later = np.arange(size)[:, None] > np.arange(size)
@@ -308,11 +310,11 @@ def gelu(a: Array) -> tuple[Array, Array]:
     """Return `layers.gelu`, the value and the derivative (..., F); the steps reuse four small arrays."""
     value, derivative = np.empty_like(a), np.empty_like(a)
     flat = [x.reshape(-1) for x in (a, value, derivative)]
-    room = np.empty((4, min(BLOCK, a.size)), a.dtype)
+    scratch = np.empty((4, min(BLOCK, a.size)), a.dtype)
     c = math.sqrt(2.0 / math.pi)
     for begin in range(0, a.size, BLOCK):
         x, y, slope = (one[begin : begin + BLOCK] for one in flat)
-        square, tanh, half, bend = room[:, : x.size]
+        square, tanh, half, bend = scratch[:, : x.size]
         _halved(x, square, tanh, half)
         np.multiply(x, half, out=y)
         np.subtract(1.0, tanh, out=bend)
@@ -329,10 +331,10 @@ def gelu_value(a: Array) -> Array:
     """Return the value of `layers.gelu` alone, (..., F)."""
     value = np.empty_like(a)
     flat = [x.reshape(-1) for x in (a, value)]
-    room = np.empty((3, min(BLOCK, a.size)), a.dtype)
+    scratch = np.empty((3, min(BLOCK, a.size)), a.dtype)
     for begin in range(0, a.size, BLOCK):
         x, y = (one[begin : begin + BLOCK] for one in flat)
-        square, tanh, half = room[:, : x.size]
+        square, tanh, half = scratch[:, : x.size]
         _halved(x, square, tanh, half)
         np.multiply(x, half, out=y)
     return value
@@ -353,18 +355,20 @@ def _halved(x: Array, square: Array, tanh: Array, half: Array) -> None:
 # ---- choice ----------------------------------------------------------------------------------------
 
 
-def fast_policy(policy: PolicyKind) -> PolicyKind:
-    """Return the policy with its `Transformer` as a `FastTransformer`; any other policy as it is.
+def fast_policy(policy: NeuralPolicy) -> NeuralPolicy:
+    """Return the policy with its `Transformer` as a `FastTransformer`; with any other network, itself.
 
-    A class that is derived from `Transformer` may compute something else, so it stays.
+    The weights must be a NumPy array.
     """
-    if not isinstance(policy, NeuralPolicy) or not isinstance(policy.weights, np.ndarray):
-        return policy
-    return NeuralPolicy(fast_network(policy.network), policy.weights)
+    network = fast_network(policy.network)
+    return policy if network is policy.network else NeuralPolicy(network, policy.weights)
 
 
 def fast_network(network: Network) -> Network:
-    """Return a `FastTransformer` with the sizes of a `Transformer`; any other network as it is."""
+    """Return a `FastTransformer` with the sizes of a `Transformer`; any other network as it is.
+
+    A class that is derived from `Transformer` may compute something else, so it stays.
+    """
     if type(network) is not Transformer:
         return network
     return FastTransformer(**{field.name: getattr(network, field.name) for field in fields(network)})

@@ -14,7 +14,8 @@ moves its random numbers there in one transfer and its metrics back in another. 
 one transfer in each direction. If the recipe reads noise, each step adds one transfer to the GPU.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -81,6 +82,9 @@ def plain_loop(
     policy: PolicyKind = TABLE,
     metrics: Collection[str] | None = None,
     teacher: Actor | None = None,
+    *,
+    runs_at_once: int | None = None,
+    threads: int = 1,
 ) -> Iterator[Update]:
     """Train until config.updates updates are done, and yield the metrics after each update.
 
@@ -93,6 +97,9 @@ def plain_loop(
       policy: the kind of policy, which says what the parameters mean.
       metrics: names of the metrics to record. Default: all.
       teacher: the policies to distill from, one for each run; needed if the recipe distills.
+      runs_at_once: number of runs that an update computes in one array. Default: all. It changes no number,
+        since runs do not depend on one another.
+      threads: number of such parts of the runs that are computed at the same time.
 
     Yields:
       Update(metrics, state): the metrics of `curves.METRICS` and one for each criterion of the task, as NumPy
@@ -116,9 +123,17 @@ def plain_loop(
     needs_reference = loss_reads_reference or not OF_REFERENCE.isdisjoint(names)
     ref = policy.at(state.ref_params, config.temperature)
 
+    runs = len(state.params)
+    part_size = min(runs_at_once or runs, -(-runs // threads))
+    runs_of_parts = slices(runs, -(-runs // part_size))
+    pool = ThreadPoolExecutor(threads)  # it starts no thread before it is used
+    each = pool.map if threads > 1 else map
+
     while state.update < config.updates:
         try:
-            measured, after = _update(training, state, ref if needs_reference else None)
+            measured, after = _update_in_parts(
+                training, state, ref if needs_reference else None, runs_of_parts, each
+            )
         except FloatingPointError as error:
             raise FloatingPointError(f"update {state.update + 1}: {error}; {likely_cause(config)}") from error
 
@@ -134,6 +149,57 @@ def plain_loop(
             state = replace(state, ref_params=state.params)
             ref = policy.at(state.params, config.temperature)
         yield Update(measured, state)
+
+
+def _update_in_parts(
+    training: Training,
+    state: TrainState,
+    ref: Actor | None,
+    parts: Sequence[slice],
+    each: Callable[..., Iterable[tuple[Metrics, TrainState]]],
+) -> tuple[Metrics, TrainState]:
+    """Return `_update` of all runs, computed for one part of the runs after another.
+
+    Args:
+      training, state, ref: as in `_update`.
+      parts: slices of the runs.
+      each: `map`, or the `map` of some threads.
+    """
+    if len(parts) == 1:
+        return _update(training, state, ref)
+    xp = array_namespace(state.params)
+
+    def update(part: slice) -> tuple[Metrics, TrainState]:
+        """Update some of the runs."""
+        runs, teacher = xp.arange(part.start, part.stop), training.teacher
+        own = training._replace(
+            generators=training.generators[part], teacher=None if teacher is None else teacher.only(runs)
+        )
+        begin = replace(
+            state,
+            params=state.params[part],
+            ref_params=state.ref_params[part],
+            optimizer={name: array[part] if array.ndim else array for name, array in state.optimizer.items()},
+            entropy_coef=state.entropy_coef[part],
+            prompt_probs=state.prompt_probs[part],
+            generators=state.generators[part],
+        )
+        return _update(own, begin, None if ref is None else ref.only(runs))
+
+    metrics, states = zip(*each(update, parts), strict=True)
+    after = replace(
+        states[0],
+        params=xp.concat([one.params for one in states]),
+        ref_params=state.ref_params,
+        optimizer={
+            name: xp.concat([one.optimizer[name] for one in states]) if array.ndim else array
+            for name, array in states[0].optimizer.items()
+        },
+        entropy_coef=xp.concat([one.entropy_coef for one in states]),
+        prompt_probs=xp.concat([one.prompt_probs for one in states]),
+        generators=states_of(training.generators),
+    )
+    return {name: xp.concat([one[name] for one in metrics]) for name in metrics[0]}, after
 
 
 def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[Metrics, TrainState]:

@@ -22,6 +22,12 @@ once more."""
 ACTIVATIONS, PROBS = 1.8, 11.0
 """Measured factors: peak of an update divided by the activations of one forward pass, and by the float64
 probabilities. On both networks at several sizes, the peak was 0.6 to 1.05 times the estimate."""
+PART_BYTES = 1 << 26
+"""Bytes of activations up to which an update computes several runs in one array.
+
+Fewer calls save time as long as the arrays are small. Large arrays leave the cache: then several runs in one
+array take longer than one run after another.
+"""
 
 
 def check_weights(network: Network, dtype: str = "float32", runs: int = 1) -> None:
@@ -58,10 +64,17 @@ def check_imitation(task: Task, network: Network, batch: int, dtype: str = "floa
     _refuse(_batch_memory(task, network, batch, dtype), f"batch={batch}: a step of imitation", "fewer")
 
 
+def runs_at_once(task: Task, network: Network, config: TrainConfig, dtype: str = "float32") -> int:
+    """Return how many of the config.seeds runs an update computes in one array, at least 1."""
+    of_one = _batch_memory(task, network, config.prompts * config.group_size, dtype)
+    return min(config.seeds, max(1, int(PART_BYTES / of_one)))
+
+
 def update_memory(task: Task, network: Network, config: TrainConfig, dtype: str = "float32") -> float:
     """Estimate the bytes that an update takes at its peak."""
     # With several epochs, the activations of the first step are alive beside those of the current step.
-    completions = config.seeds * config.prompts * config.group_size * (2 if config.epochs > 1 else 1)
+    runs = runs_at_once(task, network, config, dtype)
+    completions = runs * config.prompts * config.group_size * (2 if config.epochs > 1 else 1)
     copies = COPIES * config.seeds * size_of(network.shapes()) * np.dtype(dtype).itemsize
     return copies + _batch_memory(task, network, completions, dtype)
 
