@@ -14,6 +14,7 @@ from grpo_ref.arrays import DeviceError, device_namespace, to_device, to_host
 from grpo_ref.commands.lookups import TrainingJob, chosen_policy, chosen_recipe, chosen_task, settings_of
 from grpo_ref.commands.run_settings import create_or_match, lengthen
 from grpo_ref.commands.training_report import print_report
+from grpo_ref.fast.transformer import fast_network
 from grpo_ref.learning.arguments import check_metrics
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.inactive_parts import coinciding, idle_parts, lacks_contrast
@@ -195,9 +196,9 @@ def _policy(job: TrainingJob, state: TrainState | None) -> PolicyKind:
         return NeuralPolicy(network, state.ref_params)
     title = f"{job.task.name}: {job.initial.kind}, imitation"
     with ProgressBar(title, "step", config.steps) as progress:
-        for last in pretrain(job.task, network, config):
+        for last in pretrain(job.task, fast_network(network), config):
             progress.show(last.step, f"loss {last.loss:.3f}  reward {last.reward:.3f}")
-    return last.policy
+    return NeuralPolicy(network, last.policy.weights)
 
 
 def _train_and_save(
