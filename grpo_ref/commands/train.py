@@ -19,8 +19,8 @@ from grpo_ref.tasks import TASKS
 
 HELP = {
     "updates": "Number of sampled batches.",
-    "seeds": "Number of independent runs, trained side by side. Small policies save time by this; a network of"
-    " the default size takes as long as one run after another.",
+    "seeds": "Number of independent runs, trained side by side. Small policies save time by this. Networks"
+    " of the default size take as long as one run after another.",
     "seed": "Base seed of all random numbers.",
     "prompts": "Prompts per batch.",
     "group_size": "Completions per prompt.",
