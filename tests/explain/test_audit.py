@@ -118,7 +118,20 @@ def test_a_custom_script_may_set_what_is_not_given():
     text += " --beta 0.04 --max_completion_length 512 --reward_funcs f --use_vllm true --vllm_mode colocate"
     status, conditions = touches(text)[SWAPPED]
     assert status == "possible"
-    assert conditions == ("train_mine.py does not set scale_rewards or trainer",)
+    assert conditions == ("train_mine.py trains as TRL does and does not set scale_rewards or trainer",)
+
+
+def test_a_release_that_only_the_keys_tell_is_a_condition():
+    """`vllm_max_model_len` is gone in 0.18 and `loss_type` came with 0.17. A fork may have both."""
+    text = TRL + "--vllm_max_model_len 1024 --loss_type bnpo"
+    assert touches(text)["trl-default-temperature-0-9"] == ("possible", ("TRL 0.17.0",))
+
+
+def test_the_program_that_reads_a_file_of_keys_may_set_defaults():
+    text = "loss_type: dr_grpo\nnum_generations: 8\nbeta: 0.04\n"
+    status, conditions = touches(text, "a.yaml", "0.22.0")[SWAPPED]
+    assert status == "possible"
+    assert conditions == ("the program that reads this file does not set scale_rewards or trainer",)
 
 
 def test_a_fork_may_compute_something_else():
@@ -191,7 +204,7 @@ def test_each_file_has_a_status(folder):
         "large.json": "unread",
         "new.sh": "untouched",
         "old.sh": "certain",
-        "sub/unknown.yaml": "certain",
+        "sub/unknown.yaml": "possible",
     }
 
 

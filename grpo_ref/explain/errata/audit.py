@@ -221,7 +221,7 @@ def _of_releases(
     if known_by == STATED and yes:
         return
     title = dialect.title
-    if yes and (has_others or unmeasured):
+    if yes and (has_others or unmeasured or known_by == KEYS):
         yield f"{title} {rows(yes, releases(DIALECTS[dialect.name]))}"
     if unmeasured:
         yield (
@@ -249,12 +249,13 @@ def rows(names: Sequence[str], order: Sequence[str]) -> str:
 def _of_programs(explained: Report, assumed: set[str]) -> Iterator[str]:
     """Yield the conditions on a custom program and on defaults that it may set."""
     program = explained.launch.program
-    if not program:
-        return
-    if is_own_entry(explained.dialect, program):
+    sets = f" and does not set {_listed(sorted(assumed))}" if assumed else ""
+    if program and is_own_entry(explained.dialect, program):
         yield f"{program} reads these keys as the trainer itself does"
-    elif assumed:
-        yield f"{program} does not set {_listed(sorted(assumed))}"
+    elif program:
+        yield f"{program} trains as {explained.dialect.title} does{sets}"
+    elif assumed and not explained.launch.is_sure:
+        yield f"the program that reads this file does not set {_listed(sorted(assumed))}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -285,7 +286,7 @@ def _doubt(key: str, explained: Report) -> str:
         if explained.dialect.key(each.key) == key:
             return f"{each.reason}: {each.value.why}"
     files = ", ".join(explained.launch.missing)
-    return f"{key}: {files} may set it and was not neighbours" if files else f"{key}: its value is unknown"
+    return f"{key}: {files} may set it and was not found" if files else f"{key}: its value is unknown"
 
 
 def _given(entry: Entry, explained: Report, text: str) -> tuple[tuple[str, Any, int], ...]:
