@@ -121,6 +121,14 @@ def test_a_custom_script_may_set_what_is_not_given():
     assert conditions == ("train_mine.py trains as TRL does and does not set scale_rewards or trainer",)
 
 
+def test_other_releases_of_a_trainer_with_one_described_release_are_unknown():
+    text = "trainer:\n  x: 1\nactor:\n  use_decoupled_loss: true\n  kl_ctl: 0.0\n  ppo_n_minibatches: 1\n"
+    launch = launches(text, "a.yaml", trainer="areal")[0]
+    found = {each.entry.id: each for each in audit(launch, text).touches}
+    assert found["areal-one-mini-batch-never-clips"].status == "possible"
+    assert found["areal-one-mini-batch-never-clips"].conditions[0] == "AReaL cbff54d64 (2026-08-22)"
+
+
 def test_a_release_that_only_the_keys_tell_is_a_condition():
     """`vllm_max_model_len` is gone in 0.18 and `loss_type` came with 0.17. A fork may have both."""
     text = TRL + "--vllm_max_model_len 1024 --loss_type bnpo"

@@ -221,7 +221,8 @@ def _of_releases(
     if known_by == STATED and yes:
         return
     title = dialect.title
-    if yes and (has_others or unmeasured or known_by == KEYS):
+    is_only_one = not DIALECTS[dialect.name].history.releases  # other releases exist, and are not described
+    if yes and (has_others or unmeasured or known_by == KEYS or is_only_one):
         yield f"{title} {rows(yes, releases(DIALECTS[dialect.name]))}"
     if unmeasured:
         yield (
