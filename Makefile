@@ -7,6 +7,7 @@
 # make bench   benchmarks (minutes)
 # make report  run all experiments (minutes) and renew the pages of the claims and their table
 # make diagnose-rates   simulate runs with and without faults, and count what grpo-ref diagnose says of them (minutes)
+# make parity-live   install the newest TRL and verl in build/live, run them, and compare them with explain (minutes, 3 GB)
 # make attack  search for hidden cases that catch wrong answers made by machine (an hour), for all exercises
 # make attack-sample   see on a sample whether the hidden cases still catch them
 # make docs   renew the tables of the documentation, the package map and the list of public names
@@ -27,7 +28,7 @@ READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo test test-all test-core test-core-alone test-learning test-times check lint types coverage docs nearest-keys diagnose-rates notebooks page report bench bench-gpu bench-page page-functions speed setup \
+.PHONY: attack attack-sample demo parity-live test test-all test-core test-core-alone test-learning test-times check lint types coverage docs nearest-keys diagnose-rates notebooks page report bench bench-gpu bench-page page-functions speed setup \
 	site test-site test-web verdicts-web clean
 
 setup: $(READY)
@@ -107,6 +108,15 @@ verdicts-web: $(READY) page
 
 test-site: $(READY) $(READY_DOCS)
 	$(BIN)/python -m pytest tests/site
+
+# a slow job of its own in CI, since it needs PyTorch and the network
+parity-live: $(READY)
+	$(PYTHON) -m venv build/live
+	build/live/bin/python -m pip install --quiet --disable-pip-version-check torch transformers accelerate datasets \
+		tensordict omegaconf packaging rich
+	build/live/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade trl verl
+	$(BIN)/grpo-ref parity --live trl --python build/live/bin/python --failures --json build/live/trl.json
+	$(BIN)/grpo-ref parity --live verl --python build/live/bin/python --failures --json build/live/verl.json
 
 attack: $(READY)
 	$(BIN)/grpo-ref dev attack

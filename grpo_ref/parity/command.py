@@ -1,11 +1,11 @@
-"""`grpo-ref parity`: compare grpo_ref's numbers with those that trainers computed."""
+"""`grpo-ref parity`: compare grpo_ref's numbers with those that trainers computed, or compute now."""
 
 import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,21 +14,76 @@ from grpo_ref.render.output import columns, plain_option
 if TYPE_CHECKING:
     from grpo_ref.parity.replay import Verdict
 
+LIVE = ("trl", "verl")
+"""Trainers that --live can run."""
+
 
 @click.command("parity", epilog="Example:  grpo-ref parity --failures")
 @click.argument("file", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--failures", is_flag=True, help="Show only the cases that do not agree.")
+@click.option("--live", "trainer", type=click.Choice(LIVE), help="Run the trainer that is installed.")
+@click.option(
+    "--python",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="With --live: the interpreter of the environment that has the trainer. Default: this one.",
+)
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="With --live: a checkout of the trainer, in place of the installed package.",
+)
+@click.option("--case", "patterns", multiple=True, help="With --live: only cases that fit, such as 'dapo_*'.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1.0),
+    default=900.0,
+    show_default=True,
+    help="With --live: seconds that the trainer may take.",
+)
+@click.option(
+    "--json",
+    "output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --live: write the verdicts to this file.",
+)
 @plain_option
-def command(file: Path | None, failures: bool, plain: bool) -> None:
+def command(
+    file: Path | None,
+    failures: bool,
+    trainer: str | None,
+    python: Path | None,
+    source: Path | None,
+    patterns: tuple[str, ...],
+    timeout: float,
+    output: Path | None,
+    plain: bool,
+) -> None:
     """Rebuild recorded cases from their configurations, and compare with what the trainers computed.
 
     Without FILE these are all cases of the package grpo-conformance. Losses, gradients, tensors and metrics
     must agree to the relative tolerance of the case. The format of a FILE of your own is described in
     conformance/RECORDINGS.md. Exit status 1 if a case does not agree or there is none, 2 if FILE is of
     another format.
+
+    With --live, the code of a trainer that is installed runs on a CPU, on a grid of a few hundred configurations (a minute or
+    two). Each gradient is compared with what `explain` says of that version, and with the paper's form of the
+    algorithm. Possible trainers are trl and verl; they need PyTorch. Exit status 0 if `explain` and the trainer agree on
+    every case, 1 if not, 2 if nothing could be run. grpo-ref need not be installed beside the trainer:
+
+      grpo-ref parity --live trl --python other/bin/python --case 'dapo_*'
     """
     if importlib.util.find_spec("grpo_conformance") is None:
         raise click.ClickException("the recorded numbers are not installed: pip install 'grpo-ref[parity]'")
+    if trainer is not None:
+        if file is not None:
+            raise click.UsageError("FILE and --live exclude each other")
+        from grpo_ref.parity.live.command import live
+
+        options: dict[str, Any] = {"python": python, "source": source, "patterns": patterns}
+        status = live(trainer, **options, timeout=timeout, failures=failures, file=output)
+        raise click.exceptions.Exit(status)
+    if python or source or patterns or output:
+        raise click.UsageError("--python, --source, --case and --json need --live")
     from grpo_ref.parity.replay import shipped, verdicts
 
     files = [file] if file else shipped()

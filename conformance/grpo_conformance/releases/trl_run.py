@@ -310,8 +310,9 @@ def main() -> None:
     wanted = sys.argv[2:] or [name for name in CASES if name not in results]
     if wanted and not (scripted.TINY_MODEL / "config.json").exists():
         scripted.make_tiny_model()
-    for name in wanted:
+    for place, name in enumerate(wanted, 1):
         results[name] = run_case(CASES[name])
+        print(f"{place}/{len(wanted)} {name}", file=sys.stderr, flush=True)
     path.write_text(json.dumps({name: results[name] for name in CASES if name in results}))
 
 

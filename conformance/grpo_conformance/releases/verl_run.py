@@ -437,8 +437,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = f"file://{folder}/store"
         torch.distributed.init_process_group("gloo", init_method=store, rank=0, world_size=1)
-        for name in wanted:
+        for place, name in enumerate(wanted, 1):
             results[name] = run_case(CASES[name])
+            print(f"{place}/{len(wanted)} {name}", file=sys.stderr, flush=True)
         torch.distributed.destroy_process_group()
     path.write_text(json.dumps({name: results[name] for name in CASES if name in results}))
 

@@ -480,9 +480,9 @@ _ALL = (
     ),
     Trap(
         "use_vllm: a token that vLLM cannot score makes the gradient NaN",
-        lambda s, given: s.unscored_tokens_give_nan and is_corrected(s),
+        lambda s, given: s.unscored_tokens_give_nan and is_corrected(s) and s.loss_type != "vespo",
         "Until TRL 1.10, a token for which vLLM reports no log-probability has the weight NaN, and so has the whole"
-        " gradient. From TRL 1.11 on its weight is 1.",
+        ' gradient. From TRL 1.11 on its weight is 1. With loss_type="vespo", the completion has the weight 0 instead.',
         "TRL PR #6693",
         {"use_vllm": True},
         {"use_vllm": False},

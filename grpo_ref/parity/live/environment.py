@@ -1,0 +1,152 @@
+"""Find a trainer in an environment, and run its own code there in a child process."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import grpo_conformance
+from grpo_conformance.releases import trl_cases, verl_cases
+
+DESCRIBED: dict[str, Any] = {"trl": trl_cases, "verl": verl_cases}
+"""The cases of each trainer."""
+NEEDED = {
+    "trl": ("torch", "numpy", "transformers", "accelerate", "datasets"),
+    "verl": ("torch", "numpy", "tensordict", "omegaconf", "packaging"),
+}
+"""Packages that a runner imports. What else verl imports is replaced by empty modules."""
+REWARD = {"trl": 0, "verl": 1}
+"""Number of the reward function that the cases of a trainer read."""
+VERSION_FILES = ("{name}/VERSION", "VERSION", "{name}/version/version")
+"""Files of a checkout that may hold its version."""
+PROBE = """
+import json, sys
+from importlib.metadata import PackageNotFoundError, version
+def at(name):
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+print(json.dumps({name: at(name) for name in sys.argv[1:]}))
+"""
+
+
+class NotRun(Exception):
+    """Nothing could be run. The message says what to install or to change."""
+
+
+class Installed(NamedTuple):
+    """A trainer in an environment.
+
+    Attributes:
+      trainer: "trl" or "verl".
+      release: its version.
+      python: the interpreter.
+      source: folder of a checkout, or None for the installed package.
+      torch: version of PyTorch.
+    """
+
+    trainer: str
+    release: str
+    python: Path
+    source: Path | None
+    torch: str
+
+
+def cases_of(trainer: str) -> list[dict[str, Any]]:
+    """Return the entries of all cases of a trainer."""
+    module = DESCRIBED[trainer]
+    return [{"case": name, **module.described(name)} for name in module.CASES]
+
+
+def find(trainer: str, python: Path | None, source: Path | None) -> Installed:
+    """Find a trainer.
+
+    Args:
+      trainer: "trl" or "verl".
+      python: the interpreter of the environment; None for this one.
+      source: folder of a checkout, or a folder that pip installed into with --target.
+
+    Raises:
+      NotRun: if the interpreter does not start, or if the trainer or a package that the runner needs is missing.
+    """
+    interpreter = Path(sys.executable) if python is None else python
+    command = [str(interpreter), "-c", PROBE, trainer, *NEEDED[trainer]]
+    try:
+        done = subprocess.run(
+            command, env=_environment(source, None), capture_output=True, text=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise NotRun(f"--python: {interpreter} does not start: {error}") from error
+    versions = json.loads(done.stdout)
+    release = _version_of(trainer, source) or versions.pop(trainer)
+    missing = [name for name in NEEDED[trainer] if not versions[name]]
+    if not release:
+        missing.insert(0, trainer)
+    if missing:
+        raise NotRun(
+            f"{interpreter} does not have {', '.join(missing)}: {interpreter} -m pip install {' '.join(missing)};"
+            " or name another environment with --python"
+        )
+    return Installed(trainer, release, interpreter, source, versions["torch"])
+
+
+def _version_of(trainer: str, source: Path | None) -> str:
+    """Return the version that a checkout states, or ""."""
+    if source is None:
+        return ""
+    files = (source / name.format(name=trainer) for name in VERSION_FILES)
+    return next((file.read_text().strip() for file in files if file.is_file()), "")
+
+
+def _environment(source: Path | None, package: Path | None) -> dict[str, str]:
+    """Return the variables of the child: the checkout and the runners come before what is installed."""
+    before = os.environ.get("PYTHONPATH", "").split(os.pathsep) if source is None and package is None else []
+    paths = [str(each.resolve()) for each in (source, package) if each is not None]
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return {**os.environ, **threads, "PYTHONPATH": os.pathsep.join([*paths, *before])}
+
+
+def run(installed: Installed, names: Sequence[str], timeout: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run cases in a child process. The progress goes to standard error.
+
+    Args:
+      installed: the trainer.
+      names: names of the cases.
+      timeout: seconds after which the child is stopped.
+
+    Returns:
+      The result of each case by name, and the batches.
+
+    Raises:
+      NotRun: if the runner stops with an error, or takes too long.
+    """
+    with tempfile.TemporaryDirectory(prefix="grpo-ref-live-") as name:
+        folder = Path(name)
+        # Only this package: the folder beside it may hold packages of another interpreter.
+        package = folder / "package"
+        package.mkdir()
+        (package / "grpo_conformance").symlink_to(Path(grpo_conformance.__file__).resolve().parent)
+        environment = _environment(installed.source, package)
+        start = [str(installed.python), "-m"]
+        arrays = [*start, "grpo_conformance.releases.scripted", str(REWARD[installed.trainer])]
+        out = folder / "results.json"
+        runner = [*start, f"grpo_conformance.releases.{installed.trainer}_run", str(out), *names]
+        try:
+            made = subprocess.run(
+                arrays, env=environment, cwd=folder, stdout=subprocess.PIPE, timeout=timeout, check=True
+            )
+            subprocess.run(
+                runner, env=environment, cwd=folder, stdout=subprocess.DEVNULL, timeout=timeout, check=True
+            )
+        except subprocess.TimeoutExpired as error:
+            raise NotRun(
+                f"--timeout: the cases take more than {timeout:.0f} s; choose fewer with --case, or wait longer"
+            ) from error
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise NotRun(f"{installed.trainer} {installed.release} could not be run: {error}") from error
+        return json.loads(out.read_text()), json.loads(made.stdout)
