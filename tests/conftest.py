@@ -1,12 +1,13 @@
 """Shared fixtures: the array libraries and precisions that every kernel must serve."""
 
 import importlib.util
+import os
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from devices import PLACES
 from sampling import kept
-from times import Times
 
 try:
     from hypothesis import settings
@@ -32,6 +33,8 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """With `--times`, measure each test."""
     if config.getoption("--times", default=None):
+        from times import Times  # it needs a module that Windows does not have
+
         config.pluginmanager.register(Times(config))
 
 
@@ -96,6 +99,25 @@ def asarray(request):
 def place(request, monkeypatch):
     """A device: its library, how closely it must agree, and the numbers of transfers so far, up and down."""
     return PLACES[request.param](monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def compiled_sandbox(tmp_path_factory):
+    """Compile the sandbox of WebAssembly once for all test processes. This takes minutes on a new machine.
+
+    Otherwise each student's process compiles it within that student's time, and is stopped before the end.
+    """
+    from grpo_ref.course.classroom.parallel_grading import prepare
+
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    with (shared / "compiling").open("w") as lock:
+        with suppress(ImportError):  # Windows has no such lock; there two processes may compile at a time
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
+        prepare()
 
 
 @pytest.fixture(autouse=True)

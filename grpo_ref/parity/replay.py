@@ -122,14 +122,28 @@ def _problem(case: Any) -> str:
 @np.errstate(all="ignore")
 def verdict(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
     """Rebuild one case and compare it with the recorded numbers. Extreme numbers raise no warning."""
-    rtol = case.get("rtol", RTOL)
     if "refused" in case:
         return _refusal(case, inputs)
     try:
-        worst = _worst(case, rebuild(case, inputs), _counted(case, inputs))
+        return compare(case, inputs, rebuild(case, inputs))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        rtol = case.get("rtol", RTOL)
         return Verdict(case["id"], case["trainer"], False, rtol, float("nan"), told)
+
+
+def compare(case: Mapping[str, Any], inputs: Mapping[str, Any], ours: Mapping[str, Any]) -> Verdict:
+    """Compare the recorded numbers of a case with the numbers that `rebuild` returned.
+
+    Args:
+      case: the case with its recorded numbers.
+      inputs: the arrays of its file.
+      ours: the rebuilt numbers.
+
+    Raises:
+      ValueError: if the case has no such number, or not as many.
+    """
+    rtol, worst = case.get("rtol", RTOL), _worst(case, ours, _counted(case, inputs))
     return Verdict(case["id"], case["trainer"], worst <= rtol, rtol, worst)
 
 

