@@ -206,6 +206,33 @@ def speed() -> str:
     return table(("work", "processor", "grpo_ref", *LIBRARIES), rows)
 
 
+CHIEF = (
+    "2048 rows, V = 32000, float32",
+    "16384 rows, V = 64, float32",
+    "100 seeds, 4 epochs",
+    "1 seed, 4 epochs",
+    "1 seed, 4 epochs, 300 updates as a process",
+)
+"""The works in the first table and in the picture."""
+
+
+def speed_at_a_glance() -> str:
+    """Return the rows of the table `speed` that stand for all others."""
+    rows = []
+    for work, processor, sides, unit in chief_works():
+        ours = next(iter(sides.values()))
+        relative = (_relative(sides, names, ours) for names in LIBRARIES.values())
+        rows.append((work, processor, _median(ours, unit), *relative))
+    return table(("work", "processor", "grpo_ref", *LIBRARIES), rows)
+
+
+def chief_works() -> Iterable[tuple[str, str, dict[str, list[float]], str]]:
+    """Yield the chief works as `_works` does, in their order."""
+    return sorted(
+        (each for each in _works() if each[0] in CHIEF), key=lambda each: (CHIEF.index(each[0]), each[1])
+    )
+
+
 def compiled() -> str:
     """Return the times of other libraries, divided by the time of grpo_ref's compiled loops."""
     rows = []
@@ -218,11 +245,11 @@ def compiled() -> str:
 
 def _works() -> Iterable[tuple[str, str, dict[str, list[float]], str]]:
     """Yield each work with its processor, the times of each side, and the unit of these times."""
-    for work, processor, sides in _everywhere("logits", "seconds"):
+    for work, processor, sides in measured("logits", "seconds"):
         yield work, processor, sides, "s"
-    for work, processor, case in _everywhere("training", "cases"):
+    for work, processor, case in measured("training", "cases"):
         yield work, processor, case["ms_an_update"], "ms"
-    for work, processor, sides in _everywhere("processes", "training"):
+    for work, processor, sides in measured("processes", "training"):
         yield f"{work}, 300 updates as a process", processor, sides, "s"
 
 
@@ -237,12 +264,16 @@ COMPILED = "grpo_ref, compiled"
 
 def _relative(sides: dict[str, list[float]], names: tuple[str, ...], ours: list[float]) -> str:
     """Return the median and the range of the ratios per round, for the fastest form of a library."""
+    ratios = fastest(sides, names, ours)
+    return f"{median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]" if ratios else ""
+
+
+def fastest(sides: dict[str, list[float]], names: tuple[str, ...], ours: list[float]) -> list[float]:
+    """Return the ratio per round to the fastest form of a library; empty if no form was timed."""
     forms = [sides[name] for name in names if name in sides]
     if not forms:
-        return ""
-    best = min(forms, key=median)
-    ratios = [theirs / mine for theirs, mine in zip(best, ours, strict=True)]
-    return f"{median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]"
+        return []
+    return [theirs / mine for theirs, mine in zip(min(forms, key=median), ours, strict=True)]
 
 
 def _median(values: list[float], unit: str) -> str:
@@ -253,7 +284,7 @@ def commands() -> str:
     """Return the table of the times of whole commands."""
     rows = (
         (f"`{name}`", processor, *(f"{median(values):.2f} s" for values in sides.values()))
-        for name, processor, sides in _everywhere("processes", "commands")
+        for name, processor, sides in measured("processes", "commands")
     )
     return table(("command", "processor", "warm", "cold", "imports, in all processes"), rows)
 
@@ -261,7 +292,7 @@ def commands() -> str:
 def growth() -> str:
     """Return the table of the growth of cost with each size, without the lower bounds of the picture."""
     rows = []
-    for title, processor, sides in _everywhere("growth", "milliseconds"):
+    for title, processor, sides in measured("growth", "milliseconds"):
         for side, cost in sides.items():
             if side.endswith(" alone"):
                 continue
@@ -273,7 +304,7 @@ def growth() -> str:
     return table(("size", "function", "processor", "range", "ms at each tenfold", "exponent"), rows)
 
 
-def _everywhere(benchmark: str, part: str) -> Iterable[tuple[str, str, Any]]:
+def measured(benchmark: str, part: str) -> Iterable[tuple[str, str, Any]]:
     """Yield each case of a part of a benchmark, with each processor and its record by `make speed`."""
     folders = sorted((ROOT / "docs" / "speed").iterdir())
     files = [folder / f"{benchmark}.json" for folder in folders if folder.is_dir()]
@@ -361,6 +392,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         packages,
         attacks,
         first_catchers,
+        speed_at_a_glance,
         speed,
         compiled,
         commands,
