@@ -1,10 +1,12 @@
 """Ask `grpo_ref.check` for the name of a mistake, if grpo_ref is installed."""
 
 import importlib.util
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from grpo_conformance.arguments import SETTINGS
 from grpo_conformance.vector import Vector, document
 
 BATCHES = 60
@@ -33,11 +35,34 @@ def named(function: Callable[..., Any], vector: Vector, framework: str, dtype: s
 
         recipe = _recipe(about, vector)
         comparison = compare(
-            function, recipe, framework=framework, dtype=dtype, batches=BATCHES, nan_in_padding=False
+            _at_settings(function, vector),
+            recipe,
+            framework=framework,
+            dtype=dtype,
+            batches=BATCHES,
+            nan_in_padding=False,
         )
     except Exception:
         return ""
     return "; or ".join(comparison.matches[:3])
+
+
+def _at_settings(function: Callable[..., Any], vector: Vector) -> Callable[..., Any]:
+    """Return the function with its parameters for settings bound, since `grpo_ref.check` gives arrays only."""
+    signature = inspect.signature(function)
+    values = {
+        alias: value for name, value in vector.settings.items() for alias in (name, *SETTINGS.get(name, ()))
+    }
+    bound = {name: values[name] for name in signature.parameters if name in values}
+    if not bound:
+        return function
+
+    def at_settings(*arguments: Any, **options: Any) -> Any:
+        return function(*arguments, **options, **bound)
+
+    free = [parameter for name, parameter in signature.parameters.items() if name not in bound]
+    at_settings.__signature__ = signature.replace(parameters=free)  # type: ignore[attr-defined]
+    return at_settings
 
 
 def _recipe(about: dict[str, Any], vector: Vector) -> Any:

@@ -5,6 +5,8 @@ from functools import cache
 from typing import Any
 
 from grpo_conformance import RECORDINGS
+from grpo_conformance.release import PROJECTS
+from grpo_conformance.release import vectors_of as releases_vectors
 from grpo_conformance.vector import Vector, numbers
 
 TRAINERS = tuple(sorted(path.stem for path in RECORDINGS.glob("*.json") if path.stem != "inputs"))
@@ -24,7 +26,7 @@ def vectors_of(name: str, keys: dict[str, Any]) -> list[Vector]:
     """Return the recorded losses of a trainer's configuration.
 
     Args:
-      name: the trainer.
+      name: the trainer, or a release such as "trl==1.9.0".
       keys: its configuration keys.
 
     Raises:
@@ -32,7 +34,12 @@ def vectors_of(name: str, keys: dict[str, Any]) -> list[Vector]:
     """
     trainer, _, release = name.partition("==")
     if release:
-        raise ValueError(f"{name}: no release was recorded; {trainer} at one commit is {trainer!r}")
+        if trainer not in PROJECTS:
+            expected = ", ".join(f"{project}==RELEASE" for project in PROJECTS)
+            raise ValueError(
+                f"{name}: releases were recorded as {expected}; of {trainer} one commit, as {trainer!r}"
+            )
+        return releases_vectors(trainer, release, keys)
     losses = [case for case in _cases(trainer) if case["call"] == "loss" and "loss" in case]
     chosen = [case for case in losses if _full(trainer, case["config"]) == _full(trainer, keys)]
     if not chosen:
