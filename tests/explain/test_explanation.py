@@ -292,7 +292,7 @@ def test_what_stops_a_run_today_and_leaves_the_objective_is_told_of_a_file_with_
     [
         (Launch("easy_r1", FOUND, STOPPED), False),
         (Launch("easy_r1", "", STOPPED, is_sure=True), True),
-        (Launch("easy_r1", FOUND, STOPPED, version="b44b3114"), True),
+        (Launch("easy_r1", FOUND, STOPPED, version="b44b311b"), True),
     ],
     ids=["strict", "typed by hand", "of the version that refuses it"],
 )

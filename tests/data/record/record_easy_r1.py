@@ -1,4 +1,4 @@
-"""Record EasyR1 b44b3114: `python tests/data/record/record_easy_r1.py SOURCES`, a checkout of it.
+"""Record EasyR1 b44b311b: `python tests/data/record/record_easy_r1.py SOURCES`, a checkout of it.
 
 What runs is theirs: `PPOConfig` with OmegaConf's checks, `RayPPOTrainer.__init__` and
 `FSDPWorker._init_dist_mesh` with theirs, `DataParallelPPOActor.update_policy` up to the optimizer step,
@@ -27,7 +27,7 @@ ABSENT = (
     *("torchdata", "torchvision", "transformers", "vllm", "wandb"),
 )
 GROUP = 4
-COMMIT = "EasyR1 b44b3114 (2026-07-30)"
+COMMIT = "EasyR1 b44b311b (2026-07-30)"
 SIZES = {
     "data.rollout_batch_size": 3,
     "worker.actor.global_batch_size": 3,

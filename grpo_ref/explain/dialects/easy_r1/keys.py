@@ -1,4 +1,4 @@
-"""The keys of EasyR1 b44b3114 (July 2026): the fields of `PPOConfig`, with their groups."""
+"""The keys of EasyR1 b44b311b (July 2026): the fields of `PPOConfig`, with their groups."""
 
 from typing import Any
 
