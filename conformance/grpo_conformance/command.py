@@ -73,6 +73,8 @@ def listed() -> list[str]:
             settings = ", ".join(f"{key}={value}" for key, value in about["settings"].items())
             lines.append(f"  {name:24} {settings}")
             lines.append(f"  {'':24} {about['formula']}")
+            if "mean" in about:
+                lines.append(f"  {'':24} mean: {about['mean']}")
     return [*lines, f"level 4: {LEVELS[4]}", f"  {', '.join(TRAINERS)}"]
 
 

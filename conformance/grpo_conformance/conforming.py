@@ -1,6 +1,8 @@
 """`assert_conforms`: compare a function with what the trainers computed, and say what differs."""
 
+import difflib
 import textwrap
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,8 +60,8 @@ class Report:
 
     @property
     def smallest(self) -> Outcome | None:
-        """The failure with the fewest tokens."""
-        return min(self.failed, key=lambda each: each.vector.tokens, default=None)
+        """The failure with the smallest arrays, and of these with the fewest tokens."""
+        return min(self.failed, key=lambda each: _size(each.vector), default=None)
 
     def __str__(self) -> str:
         head = ", ".join([self.name, *(f"{name}={value!r}" for name, value in self.settings.items())])
@@ -119,6 +121,12 @@ def assert_conforms(
     report = conforms(function, name, framework=framework, dtype=dtype, only=only, **settings)
     if not report.conforms:
         raise AssertionError(f"{_name_of(function)} does not conform to {report}")
+    if report.skipped:
+        reason = report.skipped[0].problem
+        total = len(report.outcomes)
+        warnings.warn(
+            f"{name}: {len(report.skipped)} of {total} vectors were skipped: {reason}", stacklevel=2
+        )
 
 
 def conforms(
@@ -145,8 +153,7 @@ def conforms(
     parameters = parameters_of(function)
     framework = framework or detected(function)
     outcomes = tuple(
-        _outcome(function, parameters, vector, framework, dtype)
-        for vector in sorted(chosen, key=lambda each: each.tokens)
+        _outcome(function, parameters, vector, framework, dtype) for vector in sorted(chosen, key=_size)
     )
     report = Report(name, used, outcomes)
     if report.failed:
@@ -178,7 +185,9 @@ def _known(name: str) -> str:
     try:
         return full_name(name)
     except ValueError as error:
-        raise ValueError(f"{error}. Trainers: {', '.join(trainer.TRAINERS)}") from None
+        near = difflib.get_close_matches(name.lower(), [*names(), *trainer.TRAINERS], n=1)
+        hint = f"unknown name {name!r}; did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"{hint}{error}. Trainers: {', '.join(trainer.TRAINERS)}") from None
 
 
 def _choices(name: str) -> str:
@@ -264,14 +273,25 @@ def _numbers(outcome: Outcome, answer: Answer) -> list[str]:
         lines.append(f"    expected gradient = {_code(vector.expected['gradient'])}")
         how = "  # by central differences; nan at kinks and on padding" if answer.numerical else ""
         lines.append(f"    computed gradient = {_code(answer.gradient)}{how}")
+    if (
+        not np.any(answer.gradient)
+        and np.any(vector.expected.get("gradient", 0.0))
+        and answer.gradient is not None
+    ):
+        about += "\n    no gradient reaches your loss: is there .item(), .detach() or no_grad on the way?"
     return [*lines, about]
+
+
+def _size(vector: Vector) -> tuple[int, int]:
+    """Return the number of places of the first array, and the number of tokens."""
+    return int(np.size(next(iter(vector.inputs.values())))), vector.tokens
 
 
 def _code(value: Any) -> str:
     """Return an array as nested lists with few digits."""
     if isinstance(value, np.ndarray):
         return "[" + ", ".join(_code(each) for each in value) + "]"
-    number = float(value)
+    number = float(value) + 0.0  # 0 in place of -0
     return f"{number:.{DIGITS}g}"
 
 
