@@ -349,7 +349,7 @@ def test_a_strange_file_is_refused(tmp_path, content, message):
 
 WRONG = {
     "an unknown trainer": ({"trainer": "nobody"}, "trainer: expected one of 'trl', 'unsloth', 'verl'"),
-    "an unknown call": ({"call": "losses"}, "call: expected one of 'loss', 'penalty'"),
+    "an unknown call": ({"call": "losses"}, "call: expected one of 'average', 'loss', 'penalty'"),
     "another trainer's call": ({"trainer": "verl", "call": "loss before PR #6024"}, "call: expected one of"),
     "an unknown key": ({"config": {"epsilonn": 0.1}}, "trl has no key 'epsilonn'"),
     "an unknown array": (
