@@ -127,7 +127,8 @@ def run(installed: Installed, names: Sequence[str], timeout: float) -> tuple[dic
     """
     with tempfile.TemporaryDirectory(prefix="grpo-ref-live-") as name:
         folder = Path(name)
-        # Only this package: the folder beside it may hold packages of another interpreter.
+        # The trainer's interpreter must find grpo_conformance and nothing else from this environment, whose
+        # packages may be built for another Python.
         package = folder / "package"
         package.mkdir()
         (package / "grpo_conformance").symlink_to(Path(grpo_conformance.__file__).resolve().parent)
