@@ -56,7 +56,7 @@ def test_a_program_is_python_and_prints(name):
 
 def test_the_index_lists_every_report_and_says_that_nothing_was_filed():
     index = (FOLDER / "index.md").read_text(encoding="utf-8")
-    assert "**Nothing here was filed.**" in index.partition("|")[0]
+    assert "**None of these reports was filed.**" in index.partition("|")[0]
     rows = re.findall(
         r"^\| \[(.+?)\]\((\w+)\.md\) \| (.+?) \| (.+?) \| (.+?) \| (.+?) \|$", index, re.MULTILINE
     )
