@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -100,13 +101,24 @@ def function_of(place: str) -> Callable[..., Any]:
     return value  # type: ignore[no-any-return]
 
 
+OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
+"""A comma that does not separate the items of a list."""
+
+
 def parsed(text: str) -> tuple[str, dict[str, Any]]:
     """Split "NAME,KEY=VALUE,..." into the name and the settings.
 
     >>> parsed("dapo,clip_high=0.28,loss_type=dapo,delta=null")
     ('dapo', {'clip_high': 0.28, 'loss_type': 'dapo', 'delta': None})
+    >>> parsed("areal,actor.eps_clip_low_high=[0.2, 0.28]")
+    ('areal', {'actor.eps_clip_low_high': [0.2, 0.28]})
+
+    Raises:
+      ValueError: if there is no name.
     """
-    name, *pairs = text.split(",")
+    name, *pairs = OUTSIDE_BRACKETS.split(text)
+    if not name:
+        raise ValueError("expected a name after the function, as in my_module:my_loss=dapo")
     settings: dict[str, Any] = {}
     for pair in pairs:
         key, _, value = pair.partition("=")

@@ -96,6 +96,25 @@ def _framework(value: Any) -> str:
     return {"torch": "torch", "jax": "jax", "jaxlib": "jax"}.get(root, "")
 
 
+class Question(NamedTuple):
+    """A call of a function on a vector.
+
+    Attributes:
+      function, parameters: the function, and its parameters.
+      inputs: the arrays, in the shapes that the function takes.
+      vector: the vector, with the expected numbers.
+      dtypes: data types of the arrays and of the mask; "" for a mask like the arrays.
+      wanted: "loss" or "value".
+    """
+
+    function: Function
+    parameters: Parameters
+    inputs: Mapping[str, Any]
+    vector: Vector
+    dtypes: tuple[str, str]
+    wanted: str
+
+
 def ask(
     function: Function,
     parameters: Parameters,
@@ -121,12 +140,9 @@ def ask(
     """
     wanted = "loss" if "loss" in vector.expected else "value"
     inputs = in_form(parameters, vector.inputs)
+    question = Question(function, parameters, inputs, vector, (dtype, mask_dtype), wanted)
     with np.errstate(all="ignore"):
-        if framework == "torch":
-            return _torch(function, parameters, inputs, vector, (dtype, mask_dtype), wanted)
-        if framework == "jax":
-            return _jax(function, parameters, inputs, vector, (dtype, mask_dtype), wanted)
-        return _numpy(function, parameters, inputs, vector, (dtype, mask_dtype), wanted)
+        return {"torch": _torch, "jax": _jax, "numpy": _numpy}[framework](question)
 
 
 def _kind(name: str, value: Any, dtypes: tuple[str, str]) -> str:
@@ -140,14 +156,8 @@ def _converted(inputs: Mapping[str, Any], make: Callable[[str, Any], Any]) -> di
     return {name: make(name, value) if np.ndim(value) else value for name, value in inputs.items()}
 
 
-def _numpy(
-    function: Function,
-    parameters: Parameters,
-    inputs: Mapping[str, Any],
-    vector: Vector,
-    dtypes: tuple[str, str],
-    wanted: str,
-) -> Answer:
+def _numpy(asked: Question) -> Answer:
+    function, parameters, inputs, vector, dtypes, wanted = asked
     first = next(iter(inputs))
 
     def computed(moved: Any = None) -> Any:
@@ -178,14 +188,8 @@ def _numpy(
     return Answer(loss, differences, numerical=True, precision=precision)
 
 
-def _torch(
-    function: Function,
-    parameters: Parameters,
-    inputs: Mapping[str, Any],
-    vector: Vector,
-    dtypes: tuple[str, str],
-    wanted: str,
-) -> Answer:
+def _torch(asked: Question) -> Answer:
+    function, parameters, inputs, vector, dtypes, wanted = asked
     import torch
 
     given = _converted(
@@ -221,14 +225,8 @@ def _torch(
     return Answer(number, gradient, precision=precision)
 
 
-def _jax(
-    function: Function,
-    parameters: Parameters,
-    inputs: Mapping[str, Any],
-    vector: Vector,
-    dtypes: tuple[str, str],
-    wanted: str,
-) -> Answer:
+def _jax(asked: Question) -> Answer:
+    function, parameters, inputs, vector, dtypes, wanted = asked
     import jax
 
     first = next(iter(inputs))

@@ -61,4 +61,4 @@ class ConformanceItem(pytest.Item):
 
     def reportinfo(self) -> tuple[str, None, str]:
         """Return the line of the summary."""
-        return "--conformance", None, self.name
+        return "--conformance", None, f"[{self.name}]"  # pytest replaces the dots of a name outside brackets
