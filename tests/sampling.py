@@ -16,6 +16,8 @@ KEEP_EVERY = {
     "tests/explain/test_conversion.py": 12,
     "tests/parity/test_replay.py": 12,
     "tests/parity/test_parity.py": 4,
+    "tests/parity/live/test_recorded.py": 12,
+    "tests/explain/test_errata.py": 4,
     "tests/lab/test_claims.py": 12,
     "tests/lab/test_network_claims.py": 12,
     "tests/course/test_right_answers.py": 8,
