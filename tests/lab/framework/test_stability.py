@@ -63,7 +63,7 @@ def test_an_old_sampler_is_the_reference_at_first_and_lags_behind_later(start):
 
 
 def test_a_rate_that_is_too_fast_makes_runs_fall():
-    # with this seed, the longest gradient of the fast runs is several times that of the slow ones on every processor
+    # with this seed, the longest gradient of the fast runs is several times that of the slow runs
     sizes = {"updates": 24, "epochs": 4, "minibatches": 2, "seeds": 2, "seed": SEED, "age": 2}
     slow, fast = (measure_stability(recipe=PLAIN, learning_rate=rate, **sizes) for rate in (0.0003, 0.01))
     np.testing.assert_array_equal(slow["falls"], 0.0)
