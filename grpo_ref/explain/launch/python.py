@@ -48,11 +48,13 @@ class Config(NamedTuple):
       made_by: the class with the module that it was imported from, "trl.GRPOConfig"; "" for a dictionary.
       keys: the keys with their values.
       line: line number of the call or dictionary.
+      unread: the dictionaries that `**` hands over and that are known only when the script runs.
     """
 
     made_by: str
     keys: dict[str, Any]
     line: int
+    unread: tuple[str, ...] = ()
 
 
 class PythonScript(NamedTuple):
@@ -372,6 +374,7 @@ class _Reader:
         self._config(node)
         self._command(node)
         self._see_option(node)
+        self._see_update(node)
         if self._origin(node.func).endswith("Parser") and any(
             isinstance(item, ast.Name) and self._origin(item).endswith(CONFIG) for item in ast.walk(node)
         ):
@@ -379,6 +382,24 @@ class _Reader:
                 f"It takes {CONFIG} from its command line, which is not in this file: explain the line that"
                 " launches it, or the file that this line names."
             )
+
+    def _see_update(self, node: ast.Call) -> None:
+        """Follow `d.update({...})` of a dictionary that was assigned before. An unread update makes it unknown."""
+        func = node.func
+        if not (
+            isinstance(func, ast.Attribute) and func.attr == "update" and isinstance(func.value, ast.Name)
+        ):
+            return
+        name = func.value.id
+        before = self.names.get(name)
+        if not isinstance(before, dict):
+            return
+        given = [self._value(each) for each in node.args] + [self._keywords(node)]
+        is_read = all(isinstance(each, dict) for each in given) and not any(self._unread(node))
+        if is_read and id(node) not in self.in_branches:
+            self.names[name] = {key: value for part in (before, *given) for key, value in part.items()}
+        else:
+            self.names[name] = Unknown(name, "it is updated when the script runs")
 
     def _see_option(self, node: ast.Call) -> None:
         """Record the value of a command-line option: as the command gives it, or else its default."""
@@ -406,12 +427,13 @@ class _Reader:
         for config in self.configs:
             if config.line == node.lineno and config.made_by == made_by:
                 return config
+        unread = () if blueprint else tuple(self._unread(node))
         keys = dict(self.names.get(f"class {getattr(node.func, 'id', '')}", {}))
         keys |= self._of_blueprint(node) if blueprint else self._keywords(node)
         for keyword in node.keywords:
             if keyword.arg is not None and isinstance(keyword.value, ast.Call):
                 keys |= self._parts(keyword.arg, keyword.value)
-        config = Config(made_by, keys, node.lineno)
+        config = Config(made_by, keys, node.lineno, unread)
         self.configs.append(config)
         return config
 
@@ -453,9 +475,13 @@ class _Reader:
                 keys[keyword.arg] = value
             elif isinstance(value, dict):
                 keys |= value
-            else:
-                self.notes.append(f"Line {node.lineno}: what ** hands over is not known here.")
         return keys
+
+    def _unread(self, node: ast.Call) -> Iterator[str]:
+        """Name the dictionaries that a call hands over with `**` and that cannot be read. They may set any key."""
+        for keyword in node.keywords:
+            if keyword.arg is None and not isinstance(self._value(keyword.value), dict):
+                yield f"The dictionary `{_source(keyword.value)}` of line {node.lineno}"
 
     def _origin(self, node: ast.expr) -> str:
         """Return the full name of an expression, with the module that it was imported from."""

@@ -77,7 +77,7 @@ class Launch:
       version: the trainer's version that the file requests, or "".
       notes: remarks for the reader about how the file was read, in whole sentences.
       cautions: assumptions of the answer that the file does not state, in whole sentences.
-      missing: files of keys that the launch names and that were not found, so their keys are unknown.
+      missing: files or dictionaries of keys that the launch names and that could not be read, so their keys are unknown.
       added: keys that Hydra was told to add. A trainer that does not read them ignores them.
       program: the unknown program that is started, or "". It may set keys that it is not given.
       is_sure: false if the trainer was guessed from the keys.
@@ -739,7 +739,15 @@ def _configured(config: Config, script: PythonScript) -> Launch:
     keys = {**_set_by(trainer, config.made_by), **_without_objects(trainer, config.keys)}
     own = ", ".join(script.own_trainers)
     cautions = [f"The script calls {own}, which is a class of its own. Its loss may differ."] if own else []
-    return Launch(trainer, why, keys, notes=script.notes, cautions=cautions, is_sure=bool(trainer))
+    return Launch(
+        trainer,
+        why,
+        keys,
+        notes=script.notes,
+        cautions=cautions,
+        missing=config.unread,
+        is_sure=bool(trainer),
+    )
 
 
 def _modules() -> set[str]:

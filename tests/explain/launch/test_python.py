@@ -71,6 +71,29 @@ def test_a_name_means_what_it_was_last_given_unless_it_depends_on_a_branch():
     assert keys(main) == {"beta": 2}
 
 
+UPDATES = {
+    "a dictionary": ('d.update({"beta": 0.2})', {"beta": 0.2, "epsilon": 0.1}),
+    "keywords": ("d.update(beta=0.2)", {"beta": 0.2, "epsilon": 0.1}),
+    "nothing that can be read": ("d.update(load())", {}),
+    "a dictionary in a branch": ('if big:\n    d.update({"beta": 0.2})', {}),
+}
+
+
+@pytest.mark.parametrize(("update", "expected"), UPDATES.values(), ids=UPDATES)
+def test_an_update_of_a_dictionary_is_followed(update, expected):
+    start = "from trl import GRPOConfig\nd = {'beta': 0.1, 'epsilon': 0.1}\n"
+    config = next(each for each in read_python(f"{start}{update}\nGRPOConfig(**d)").configs if each.made_by)
+    assert config.keys == expected
+    assert bool(config.unread) == (not expected)
+
+
+@pytest.mark.parametrize("source", ["def make(**k):\n    return GRPOConfig(**k)", "GRPOConfig(**{**d, **e})"])
+def test_keys_that_an_unread_dictionary_may_set_are_unknown(source):
+    """The defaults of TRL must not be reported: the dictionary may set any key."""
+    (launch,) = launches(f"from trl import GRPOConfig\n{source}", "a.py")
+    assert [each.startswith("The dictionary `") for each in launch.missing] == [True]
+
+
 def test_a_class_of_its_own_brings_its_defaults():
     source = (
         "import trl\nfrom dataclasses import field\n"
