@@ -389,12 +389,22 @@ _ALL = (
     # Bugs and behaviour of older releases. Each example is for the release that is named last.
     Trap(
         "scale_rewards: the advantages are not divided by the std of the group",
-        lambda s, given: s.scale_rewards_meaning == "swapped" and s.scale_rewards in ("group", "batch", True),
+        lambda s, given: s.scale_rewards_meaning == "swapped" and s.scale_rewards in ("group", True),
         'TRL 0.22.0 and 0.22.1 swap the meaning of scale_rewards. True and "group" (the default) do not divide the'
-        ' advantages, and "batch" divides them by the std of the group. Use TRL 0.22.2 or later.',
+        " advantages. Use TRL 0.22.2 or later.",
         "TRL #3991, PR #3992",
         {"scale_rewards": "group"},
         {"scale_rewards": "none"},
+        release="0.22.1",
+    ),
+    Trap(
+        'scale_rewards="batch" divides the advantages by the std of the group',
+        lambda s, given: s.scale_rewards_meaning == "swapped" and s.scale_rewards == "batch",
+        'In TRL 0.22.0 and 0.22.1, scale_rewards="batch" divides the advantages by the std of the group, not by that'
+        " of the batch. Use TRL 0.22.2 or later.",
+        "TRL #3991, PR #3992",
+        {"scale_rewards": "batch"},
+        {"scale_rewards": "group"},
         release="0.22.1",
     ),
     Trap(
