@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -65,11 +66,25 @@ def test_a_process_that_was_killed_for_anothers_memory_is_tried_again(tmp_path):
     assert in_own_process(killed_once, tmp_path / "called") == "done"
 
 
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    """A file. The time of a process is over when it has written this file, however long the imports take."""
+    written = tmp_path / "written"
+
+    class WhenWritten(threading.Timer):
+        def run(self):
+            while not self.finished.wait(0.05):
+                if written.is_file() and written.read_text():
+                    return self.function()
+
+    monkeypatch.setattr(threading, "Timer", WhenWritten)
+    return written
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends it at once")
-def test_it_ends_with_the_process_that_waits_for_it(tmp_path):
-    path = tmp_path / "pid"
+def test_it_ends_with_the_process_that_waits_for_it(path):
     with pytest.raises(Ended, match="was not done"):
-        in_own_process(in_own_process, note_and_sleep, path, seconds=4.0)
+        in_own_process(in_own_process, note_and_sleep, path)
     process = int(path.read_text())
     deadline = time.monotonic() + 10
     while is_running(process):
@@ -85,10 +100,10 @@ def folder_and_sleep(path):
     time.sleep(1000)
 
 
-def test_temporary_files_are_removed_though_the_process_is_ended(tmp_path):
+def test_temporary_files_are_removed_though_the_process_is_ended(path):
     with pytest.raises(Ended, match="was not done"):
-        in_own_process(folder_and_sleep, tmp_path / "path", seconds=3.0)
-    assert not Path((tmp_path / "path").read_text()).exists()
+        in_own_process(folder_and_sleep, path)
+    assert not Path(path.read_text()).exists()
 
 
 def note_and_sleep(path):
