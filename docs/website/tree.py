@@ -10,7 +10,7 @@ AUDIENCES = ("student", "instructor", "practitioner", "researcher")
 """Kinds of readers. Each has a tutorial and a guide."""
 REFERENCE = (
     *("pipeline", "recipes", "averages", "mismatch", "turns", "distillation", "not_in_this_family"),
-    *("neural", "speed"),
+    *("neural", "speed", "parity_live"),
     *("glossary", "package_map", "attack", "teach"),
 )
 ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
@@ -48,6 +48,7 @@ COPIED = {
     **_folder("derivation"),
     **_folder("handout"),
     **_folder("howto"),
+    **_folder("upstream"),
     **_chapters(),
     **ROOT_PAGES,
     **FOLDER_PAGES,
@@ -90,7 +91,7 @@ BELOW = {
     "tutorials/researcher": ("researcher",),
     **{
         f"{name}/index": tuple(page for page in _folder(name).values() if page != f"{name}/index")
-        for name in ("decisions", "derivation", "handout", "howto")
+        for name in ("decisions", "derivation", "handout", "howto", "upstream")
     },
 }
 """Page -> the pages below it in the navigation."""
@@ -108,6 +109,8 @@ MORE = (
     "not_in_this_family",
     "neural",
     "speed",
+    "parity_live",
+    "upstream/index",
     "glossary",
     "package_map",
     "decisions/index",
