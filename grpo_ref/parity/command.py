@@ -14,8 +14,8 @@ from grpo_ref.render.output import columns, plain_option
 if TYPE_CHECKING:
     from grpo_ref.parity.replay import Verdict
 
-LIVE = ("trl", "verl")
-"""Trainers that --live can run."""
+LIVE = ("trl", "verl", "openrlhf", "open_instruct", "rlinf", "skyrl", "slime", "prime_rl")
+"""Trainers that --live can run: the whole of TRL and verl, and the loss functions of the others."""
 
 
 @click.command("parity", epilog="Example:  grpo-ref parity --failures")
@@ -31,6 +31,11 @@ LIVE = ("trl", "verl")
     "--source",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="With --live: a checkout of the trainer, in place of the installed package.",
+)
+@click.option(
+    "--release",
+    default="",
+    help="With --live: the release to ask explain about, if a checkout states another one or none.",
 )
 @click.option("--case", "patterns", multiple=True, help="With --live: only cases that fit, such as 'dapo_*'.")
 @click.option(
@@ -53,6 +58,7 @@ def command(
     trainer: str | None,
     python: Path | None,
     source: Path | None,
+    release: str,
     patterns: tuple[str, ...],
     timeout: float,
     output: Path | None,
@@ -65,12 +71,16 @@ def command(
     conformance/RECORDINGS.md. Exit status 1 if a case does not agree or there is none, 2 if FILE is of
     another format.
 
-    With --live, the code of a trainer that is installed runs on a CPU, on a grid of a few hundred configurations (a minute or
-    two). Each gradient is compared with what `explain` says of that version, and with the paper's form of the
-    algorithm. Possible trainers are trl and verl; they need PyTorch. Exit status 0 if `explain` and the trainer agree on
-    every case, 1 if not, 2 if nothing could be run. grpo-ref need not be installed beside the trainer:
+    With --live, the code of a trainer that is installed, or of a checkout, runs on a CPU; grpo-ref need not be installed
+    beside it. Of trl and verl this is a grid of a few hundred configurations (a minute or two): each gradient
+    is compared with what `explain` says of that version, and with the paper's form of the algorithm. Of the
+    others it is their loss functions, on the recorded inputs (seconds): the results are compared with those of
+    the recorded version and with grpo_ref. They need PyTorch and NumPy; other packages that are missing are replaced by
+    empty modules, which are named. Exit status 0 if all cases agree or are explained, 1 if not, 2 if nothing
+    could be run:
 
       grpo-ref parity --live trl --python other/bin/python --case 'dapo_*'
+      grpo-ref parity --live openrlhf --source OpenRLHF --failures
     """
     if importlib.util.find_spec("grpo_conformance") is None:
         raise click.ClickException("the recorded numbers are not installed: pip install 'grpo-ref[parity]'")
@@ -79,11 +89,11 @@ def command(
             raise click.UsageError("FILE and --live exclude each other")
         from grpo_ref.parity.live.command import live
 
-        options: dict[str, Any] = {"python": python, "source": source, "patterns": patterns}
-        status = live(trainer, **options, timeout=timeout, failures=failures, file=output)
+        options: dict[str, Any] = {"python": python, "source": source, "release": release}
+        status = live(trainer, **options, patterns=patterns, timeout=timeout, failures=failures, file=output)
         raise click.exceptions.Exit(status)
-    if python or source or patterns or output:
-        raise click.UsageError("--python, --source, --case and --json need --live")
+    if python or source or release or patterns or output:
+        raise click.UsageError("--python, --source, --release, --case and --json need --live")
     from grpo_ref.parity.replay import shipped, verdicts
 
     files = [file] if file else shipped()

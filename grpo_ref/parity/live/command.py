@@ -12,8 +12,9 @@ import click
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.files import replace_text
+from grpo_ref.parity.live import functions
 from grpo_ref.parity.live.cases import case_of
-from grpo_ref.parity.live.environment import Installed, NotRun, cases_of, find, run
+from grpo_ref.parity.live.environment import FUNCTIONS, Installed, NotRun, cases_of, find, run
 from grpo_ref.parity.live.verdicts import Verdict, verdict
 
 
@@ -22,6 +23,7 @@ def live(
     *,
     python: Path | None,
     source: Path | None,
+    release: str = "",
     patterns: tuple[str, ...],
     timeout: float,
     failures: bool,
@@ -30,8 +32,9 @@ def live(
     """Run a trainer, print a line for each case and a summary, and return the exit status.
 
     Args:
-      trainer: "trl" or "verl".
+      trainer: "trl", "verl", or a trainer in `environment.FUNCTIONS`.
       python, source: as in `environment.find`.
+      release: the release that `explain` is asked about, or "" for the one that is found.
       patterns: patterns of the names of cases; empty for all.
       timeout: seconds that the child may take.
       failures: true to print only the cases that differ from what `explain` says.
@@ -40,12 +43,17 @@ def live(
     Returns:
       0 if `explain` and the trainer agree on every case, 1 if not, 2 if nothing could be run.
     """
+    if trainer in FUNCTIONS:
+        return _live_functions(
+            trainer, python, source, release, patterns=patterns, timeout=timeout, failures=failures, file=file
+        )
     entries = [entry for entry in cases_of(trainer) if _matches(entry["case"], patterns)]
     if not entries:
         click.echo(f"Error: --case: no case of {trainer} fits {', '.join(patterns)}", err=True)
         return 2
     try:
         installed = find(trainer, python, source)
+        installed = installed._replace(release=release or installed.release)
         dialect, note = _dialect(installed)
         click.echo(
             f"Running {len(entries)} cases with {trainer} {installed.release} in {installed.python}.",
@@ -67,6 +75,49 @@ def live(
     if counts["agrees"] + counts["differs"] == 0:
         return 2
     return 1 if counts["differs"] else 0
+
+
+def _live_functions(
+    trainer: str,
+    python: Path | None,
+    source: Path | None,
+    release: str,
+    *,
+    patterns: tuple[str, ...],
+    timeout: float,
+    failures: bool,
+    file: Path | None,
+) -> int:
+    """Run the loss functions of a trainer, as `live` does the whole of TRL or verl."""
+    inputs, every = functions.recorded_cases(trainer)
+    cases = [case for case in every if _matches(case["id"], patterns)]
+    if not cases:
+        click.echo(f"Error: --case: no case of {trainer} fits {', '.join(patterns)}", err=True)
+        return 2
+    try:
+        installed = find(trainer, python, source)
+        installed = installed._replace(release=release or installed.release)
+        click.echo(
+            f"Running {len(cases)} cases with {trainer} {installed.release} in {installed.python}.", err=True
+        )
+        numbers, replaced = functions.run(
+            installed, [functions.request(case, inputs, installed.release) for case in cases], timeout
+        )
+    except NotRun as error:
+        click.echo(f"Error: {error}", err=True)
+        return 2
+    results = [functions.result(case, inputs, numbers[case["id"]], installed.release) for case in cases]
+    for each in results:
+        if each.status in ("explained", "differs", "stops") or not failures:
+            click.echo(functions.line(each))
+    click.echo("\n".join(functions.summary(installed, results, replaced)))
+    if file is not None:
+        written = functions.document(installed, results, replaced)
+        replace_text(file, json.dumps(written, indent=2) + "\n")
+    statuses = {each.status for each in results}
+    if not statuses & {*functions.COMPARED}:
+        return 2
+    return 1 if statuses & {"differs", "stops"} else 0
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:

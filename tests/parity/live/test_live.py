@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from grpo_ref.parity.command import LIVE, command
 from grpo_ref.parity.live import command as live
 from grpo_ref.parity.live import verdicts
-from grpo_ref.parity.live.environment import Installed, NotRun, find
+from grpo_ref.parity.live.environment import FUNCTIONS, Installed, NotRun, find
 from grpo_ref.parity.live.stored import recorded, result_of
 from grpo_ref.parity.live.trl import entropy, entropy_slope, tempered
 from grpo_ref.parity.live.verdicts import apart_from, causes
@@ -42,7 +42,7 @@ def scripted(monkeypatch):
 
 
 def test_the_command_and_the_comparison_know_the_same_trainers():
-    assert tuple(verdicts.LIVE) == LIVE
+    assert (*verdicts.LIVE, *FUNCTIONS) == LIVE
 
 
 def test_a_trainer_that_computes_what_explain_says(scripted, tmp_path):
