@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from grpo_conformance import mistake, trainer
-from grpo_conformance.arguments import NAMES, ParameterError, Parameters, parameters_of
+from grpo_conformance.arguments import NAMES, SETTINGS, ParameterError, Parameters, parameters_of
+from grpo_conformance.choices import Configuration, not_recorded
 from grpo_conformance.comparison import Outcome, compared
 from grpo_conformance.frameworks import DTYPES, FRAMEWORKS, Answer, ask, detected
 from grpo_conformance.vector import Vector, document, full_name, names, vectors
@@ -169,14 +170,15 @@ def chosen_vectors(name: str, settings: dict[str, Any]) -> tuple[list[Vector], d
     """
     if trainer.is_trainer(name):
         return trainer.vectors_of(name, settings), settings
-    about = document(_known(name))
-    if unknown := [key for key in settings if key not in about["settings"]]:
-        has = ", ".join(about["settings"]) or "none"
-        raise ValueError(f"{name} has no setting {unknown[0]!r}; it has {has}")
-    wanted = {**about["settings"], **settings}
+    defaults = document(_known(name))["settings"]
+    for key in settings:
+        if key not in defaults and (ours := [each for each in defaults if key in SETTINGS.get(each, ())]):
+            raise ValueError(f"{name}: unknown key {key!r}; its name here is {ours[0]!r}")
+    wanted = {**defaults, **settings}
     chosen = [vector for vector in vectors(name=name) if vector.settings == wanted]
     if not chosen:
-        raise ValueError(f"{name}: nothing was recorded for {_text(wanted)}; there is {_choices(name)}")
+        recorded = [Configuration(vector.settings, vector.settings) for vector in vectors(name=name)]
+        raise not_recorded(name, wanted, recorded)
     return chosen, wanted
 
 
@@ -188,20 +190,6 @@ def _known(name: str) -> str:
         near = difflib.get_close_matches(name.lower(), [*names(), *trainer.TRAINERS], n=1)
         hint = f"unknown name {name!r}; did you mean {near[0]!r}? " if near else ""
         raise ValueError(f"{hint}{error}. Trainers: {', '.join(trainer.TRAINERS)}") from None
-
-
-def _choices(name: str) -> str:
-    """Return the recorded settings of a name, those with the most vectors first."""
-    counts: dict[str, int] = {}
-    for vector in vectors(name=name):
-        counts[_text(vector.settings)] = counts.get(_text(vector.settings), 0) + 1
-    ordered = sorted(counts, key=lambda text: -counts[text])
-    more = f" and {len(ordered) - SHOWN} more" if len(ordered) > SHOWN else ""
-    return "; ".join(ordered[:SHOWN]) + more
-
-
-def _text(settings: Any) -> str:
-    return ", ".join(f"{name}={value:g}" for name, value in settings.items()) or "no settings"
 
 
 def _outcome(

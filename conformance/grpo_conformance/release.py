@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_conformance.choices import Configuration, not_recorded
 from grpo_conformance.releases.store import read
 from grpo_conformance.vector import Vector, numbers
 
@@ -15,8 +16,6 @@ RTOL = 1e-4
 """Relative tolerance: the releases computed in float32."""
 USUAL = "vanilla"
 """The policy loss of verl if none is chosen."""
-SHOWN = 12
-"""Number of configurations that a message lists."""
 # Keys that say how a batch is cut, not what is computed from it. Every recorded loss is that of one micro-batch.
 CUT = {
     *("per_device_train_batch_size", "gradient_accumulation_steps", "steps_per_generation", "num_iterations"),
@@ -50,20 +49,19 @@ def vectors_of(project: str, release: str, keys: Mapping[str, Any]) -> list[Vect
         raise ValueError(
             f"{project}: expected one of the releases {', '.join(document['releases'])}; got {release!r}"
         )
+    if cut := [key for key in keys if key in CUT]:
+        raise ValueError(
+            f"{project}=={release}: leave out {cut[0]!r}; every recorded loss is that of one micro-batch, and your function"
+            " gets sizes such as group_size and max_length with its arrays"
+        )
     losses = [(case, span) for case in _losses(project) if (span := _span(document, case, release))]
-    known = set(fixed(project)).union(*(_keys(case) for case in _losses(project))) - CUT
-    if unknown := [key for key in keys if key not in known]:
-        raise ValueError(f"{project} has no recorded key {unknown[0]!r}; it has {', '.join(sorted(known))}")
     wanted = {**fixed(project), **keys}
     chosen = [(case, span) for case, span in losses if {**fixed(project), **_keys(case)} == wanted]
     if not chosen:
-        recorded = [*dict.fromkeys(_text(_own(case)) for case, _ in losses)]
-        near = [text for text in recorded if any(f"{key}={value!r}" in text for key, value in keys.items())]
-        shown = (near or recorded)[:SHOWN]
-        others = f"; and {len(recorded) - len(shown)} others" if len(recorded) > len(shown) else ""
-        raise ValueError(
-            f"{project}=={release}: nothing was recorded for {_text(keys)}; there is {'; '.join(shown)}{others}"
-        )
+        for key in keys:
+            _check_release(document, release, key)
+        recorded = [Configuration(_own(case), {**fixed(project), **_keys(case)}) for case, _ in losses]
+        raise not_recorded(f"{project}=={release}", keys, recorded)
     return [vector for case, span in chosen for vector in _vectors(document, release, case, span)]
 
 
@@ -101,6 +99,17 @@ def _own(case: Mapping[str, Any]) -> dict[str, Any]:
     keys = _keys(case)
     own = {*case["own"]} | ({"loss_mode"} if keys.get("loss_mode", USUAL) != USUAL else set())
     return {key: value for key, value in keys.items() if key in own}
+
+
+def _check_release(document: Mapping[str, Any], release: str, key: str) -> None:
+    """Raise a ValueError if cases set a key, but none of those that run in this release."""
+    cases = [case for case in _losses(document["project"]) if key in _own(case)]
+    running = [each for each in document["releases"] if any(_span(document, case, each) for case in cases)]
+    if running and release not in running:
+        raise ValueError(
+            f"{document['project']}=={release}: no recorded case sets {key!r}; the first release with such a case"
+            f" is {running[0]}, the last {running[-1]}"
+        )
 
 
 def _span(document: Mapping[str, Any], case: Mapping[str, Any], release: str) -> dict[str, Any] | None:
@@ -150,7 +159,3 @@ def _vectors(
                     {"trainer": project, "version": f"{release}, {span['from']} to {span['to']} are equal"},
                 ),
             )
-
-
-def _text(keys: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={value!r}" for key, value in keys.items()) or "the fixed keys alone"

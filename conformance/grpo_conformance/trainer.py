@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from grpo_conformance import RECORDINGS
+from grpo_conformance.choices import Configuration, not_recorded
 from grpo_conformance.release import PROJECTS
 from grpo_conformance.release import vectors_of as releases_vectors
 from grpo_conformance.vector import Vector, numbers
@@ -43,17 +44,13 @@ def vectors_of(name: str, keys: dict[str, Any]) -> list[Vector]:
     losses = [case for case in _cases(trainer) if case["call"] == "loss" and "loss" in case]
     chosen = [case for case in losses if _full(trainer, case["config"]) == _full(trainer, keys)]
     if not chosen:
-        known = dict.fromkeys(str(_without_sizes(case["config"])) for case in losses)
-        near = [text for text in known if all(f"{key!r}: {value!r}" in text for key, value in keys.items())]
-        shown = "; ".join((near or [*known])[:SHOWN])
-        raise ValueError(f"{name}: nothing was recorded for {keys}; there is {shown}, and others")
+        recorded = [
+            Configuration(_without_sizes(case["config"]), _full(trainer, case["config"])) for case in losses
+        ]
+        raise not_recorded(name, _without_sizes(keys), recorded)
     # A loss that takes one advantage per completion cannot take one per token, which a few cases have.
     made = [_vector(trainer, case) for case in chosen]
     return [vector for vector in made if vector.inputs["advantages"].ndim == 1]
-
-
-SHOWN = 8
-"""Number of configurations that a message lists."""
 
 
 def _full(trainer: str, config: dict[str, Any]) -> dict[str, Any]:

@@ -74,18 +74,40 @@ def unknown(log_probs, advantages, mask, surprise):
 
 MESSAGES = {
     "an unknown name": ("dapo2", {}, "level 2: .*dapo.*Trainers: .*verl"),
-    "an unknown setting": ("gpg", {"beta": 1.0}, "gpg has no setting 'beta'; it has none"),
-    "settings without a case": (
-        "dapo",
-        {"clip_high": 9.0},
-        "nothing was recorded for .*; there is clip_low=0.2",
+    "a setting that the algorithm does not have": (
+        "gpg",
+        {"beta": 1.0},
+        "gpg: unknown key 'beta'; it has no keys",
     ),
-    "a trainer's keys without a case": ("trl", {"loss_type": "none"}, "nothing was recorded for .*loss_type"),
+    "a misspelt setting": (
+        "dapo",
+        {"clip_hihg": 0.2},
+        "unknown key 'clip_hihg', did you mean 'clip_high'\\?",
+    ),
+    "a trainer's name of a setting": (
+        "grpo",
+        {"beta": 0.0},
+        "unknown key 'beta'; its name here is 'kl_coef'",
+    ),
+    "a value without a case": ("dapo", {"clip_high": 0.3}, "clip_high=0.3; recorded values: 0.28, 0.272, "),
+    "values without a case together": (
+        "grpo",
+        {"clip_low": 0.1, "kl_coef": 0.04},
+        "clip_high=0.2, kl_coef=0.04 together; the nearest are clip_low=",
+    ),
+    "a misspelt key of a trainer": ("trl", {"loss_typ": "dapo"}, "'loss_typ', did you mean 'loss_type'\\?"),
+    "the last part of a key": ("openrlhf", {"eps_clip": 0.1}, "did you mean 'actor.eps_clip'\\?"),
+    "a misspelt value of a trainer": ("trl", {"loss_type": "dap0"}, "did you mean 'dapo'\\?"),
+    "a number that a trainer has no case of": (
+        "openrlhf",
+        {"actor.eps_clip": 0.7},
+        "0.7; recorded values: 0.3, 0.2, ",
+    ),
 }
 
 
 @pytest.mark.parametrize(("name", "settings", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_what_is_not_there_is_refused_with_the_choices(name, settings, message):
+def test_what_is_not_there_is_refused_with_the_nearest(name, settings, message):
     with pytest.raises(ValueError, match=message):
         conforms(unknown, name, **settings)
 

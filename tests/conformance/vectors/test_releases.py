@@ -76,11 +76,21 @@ def test_a_change_between_two_releases_is_seen():
     ("name", "keys", "message"),
     [
         ("trl==9.9", {}, "expected one of the releases 0.14.0, "),
-        ("trl==1.9.0", {"nope": 1}, "trl has no recorded key 'nope'; it has beta, "),
+        ("trl==1.9.0", {"loss_typ": "dapo"}, "unknown key 'loss_typ', did you mean 'loss_type'?"),
         (
             "trl==1.9.0",
             {"loss_type": "dapo", "beta": 0.3},
-            "nothing was recorded for loss_type='dapo', beta=0.3",
+            "recorded for beta=0.3; recorded values: 0.04, 0.0",
+        ),
+        (
+            "trl==0.14.0",
+            {"epsilon": 0.1},
+            "no recorded case sets 'epsilon'; the first release with such a case is 0.16.0",
+        ),
+        (
+            "trl==1.9.0",
+            {"num_generations": 4},
+            "leave out 'num_generations'; every recorded loss is that of one micro-batch",
         ),
         (
             "roll==1.0",
