@@ -13,11 +13,13 @@
 | recordings/, releases/ | the data of single trainers, and of each of their releases |
 | vector | read the vectors |
 | arguments | match arrays and settings to the names of a function's parameters |
+| detection | recognize NumPy, PyTorch and JAX functions |
 | frameworks | call a NumPy, PyTorch or JAX function, and differentiate it |
+| choices | say which keys and values were recorded |
 | comparison | compare two results |
 | conforming | `assert_conforms`, and the report of what differs |
 | trainer | find the recorded cases of a trainer's configuration |
-| mistake | ask `grpo_ref.check` for the name of the mistake, if grpo_ref is installed |
+| mistake | name the mistake, with `grpo_ref.check` if grpo_ref is installed |
 | plugin | the fixture and the option of pytest |
 | __main__ | the command line |
 """

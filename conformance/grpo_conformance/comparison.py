@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grpo_conformance.frameworks import DOUBLE, Answer
+from grpo_conformance.frameworks import DOUBLE, Result
 from grpo_conformance.vector import Floats, Vector
 
 ROUNDINGS = 200
@@ -19,7 +19,7 @@ class Outcome:
 
     Attributes:
       vector: the vector.
-      answer: what the function computed; None if it failed or was not called.
+      result: what the function computed; None if it failed or was not called.
       what: what differs: "loss", "gradient", "value" or "error"; "" if nothing does.
       size: the difference, relative to the largest number; the same relative size as `rtol`.
       rtol: the tolerance.
@@ -28,7 +28,7 @@ class Outcome:
     """
 
     vector: Vector
-    answer: Answer | None = None
+    result: Result | None = None
     what: str = ""
     size: float = 0.0
     rtol: float = 0.0
@@ -41,30 +41,29 @@ class Outcome:
         return not self.what and not self.skipped
 
 
-def compared(vector: Vector, answer: Answer) -> Outcome:
-    """Compare an answer with the numbers of a vector: the loss or the value first, then the gradient."""
-    rtol = max(vector.rtol, ROUNDINGS * answer.precision if answer.precision > DOUBLE else 0.0)
+def compared(vector: Vector, result: Result) -> Outcome:
+    """Compare a result with the numbers of a vector: the loss or the value first, then the gradient."""
+    rtol = max(vector.rtol, ROUNDINGS * result.precision if result.precision > DOUBLE else 0.0)
     if "value" in vector.expected:
-        if answer.value is None:
-            raise TypeError("expected an array, got none")
-        what, size = "value", value_difference(vector, answer.value)
+        assert result.value is not None  # a vector with a value has asked for an array
+        what, size = "value", value_difference(vector, result.value)
     else:
         # The terms of a loss may cancel; the sum of the magnitudes of the gradient stands for their size.
         scale = max(abs(vector.expected["loss"]), float(np.abs(vector.expected["gradient"]).sum()), 1e-9)
-        what, size = "loss", _apart(answer.loss, vector.expected["loss"]) / scale
+        what, size = "loss", _apart(result.loss, vector.expected["loss"]) / scale
     if size > rtol:
-        return Outcome(vector, answer, what, size, rtol)
-    if answer.gradient is None or "gradient" not in vector.expected:
-        return Outcome(vector, answer, "", size, rtol)
+        return Outcome(vector, result, what, size, rtol)
+    if result.gradient is None or "gradient" not in vector.expected:
+        return Outcome(vector, result, "", size, rtol)
     gradient = vector.expected["gradient"]
-    rtol = max(rtol, NUMERICAL) if answer.numerical else rtol
-    known = ~np.isnan(answer.gradient) if answer.numerical else np.ones(gradient.shape, dtype=bool)
-    apart = np.where(known, np.abs(answer.gradient - gradient), 0.0)
+    rtol = max(rtol, NUMERICAL) if result.numerical else rtol
+    known = ~np.isnan(result.gradient) if result.numerical else np.ones(gradient.shape, dtype=bool)
+    apart = np.where(known, np.abs(result.gradient - gradient), 0.0)
     apart = np.where(np.isnan(apart), np.inf, apart)
     steepness = float(apart.max(initial=0.0)) / max(float(np.abs(gradient).max(initial=0.0)), 1e-6)
     if steepness > rtol:
-        return Outcome(vector, answer, "gradient", steepness, rtol)
-    return Outcome(vector, answer, "", max(size, 0.0 if answer.numerical else steepness), rtol)
+        return Outcome(vector, result, "gradient", steepness, rtol)
+    return Outcome(vector, result, "", max(size, 0.0 if result.numerical else steepness), rtol)
 
 
 def value_difference(vector: Vector, value: Floats) -> float:

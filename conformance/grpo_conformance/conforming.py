@@ -13,12 +13,15 @@ from grpo_conformance import mistake, trainer
 from grpo_conformance.arguments import NAMES, SETTINGS, ParameterError, Parameters, parameters_of
 from grpo_conformance.choices import Configuration, not_recorded
 from grpo_conformance.comparison import Outcome, compared
-from grpo_conformance.frameworks import DTYPES, FRAMEWORKS, Answer, ask, detected
+from grpo_conformance.detection import detected
+from grpo_conformance.frameworks import DOUBLE, DTYPES, FRAMEWORKS, Call, Result, ReturnError, result_of
 from grpo_conformance.vector import Vector, document, full_name, names, vectors
 
 Function = Callable[..., Any]
 DIGITS = 7
 WIDTH = 110
+ROUNDINGS_TO_A_SIDE = 8
+"""Change of the log-probabilities that moves a ratio away from a bound, as a multiple of their rounding."""
 SHOWN = 12
 """Number of vectors that a message lists."""
 
@@ -31,7 +34,7 @@ class Report:
       name: what the function was compared with, such as "dapo" or "trl==1.9.0".
       settings: the settings of the vectors.
       outcomes: a result for each vector, the smallest vectors first.
-      mistake: name of the mistake, if `grpo_ref.check` is installed and knows it.
+      mistake: name of the mistake, if it is known.
     """
 
     name: str
@@ -68,7 +71,7 @@ class Report:
         head = ", ".join([self.name, *(f"{name}={value!r}" for name, value in self.settings.items())])
         compared = len(self.passed) + len(self.failed)
         lines = [f"{head}: {len(self.passed)} of {compared} vectors agree"]
-        if self.passed and not any(each.answer.gradient is not None for each in self.passed if each.answer):
+        if self.passed and not any(each.result.gradient is not None for each in self.passed if each.result):
             lines += ["the gradient was not compared"] * ("loss" in self.passed[0].vector.expected)
         lines += [
             f"{len(self.skipped)} vectors skipped: {reason}"
@@ -112,7 +115,7 @@ def assert_conforms(
     Raises:
       AssertionError: with the smallest case that differs, what was expected and computed, and which vectors agree.
       ValueError: if the name or a setting is unknown, or nothing was recorded for the combination.
-      TypeError: if a parameter of the function has an unknown name.
+      TypeError: if a parameter of the function has an unknown name, or the function returns something else.
 
     >>> import numpy as np
     >>> def reinforce(log_probs, advantages, mask):
@@ -143,7 +146,7 @@ def conforms(
 
     Raises:
       ValueError: if the name, a setting, the framework or the dtype is unknown, or nothing was recorded.
-      TypeError: if a parameter of the function has an unknown name.
+      TypeError: if a parameter of the function has an unknown name, or the function returns something else.
     """
     for what, value, known in (("framework", framework, ("", *FRAMEWORKS)), ("dtype", dtype, DTYPES)):
         if value not in known:
@@ -152,13 +155,11 @@ def conforms(
     if only is not None:
         chosen = [vector for vector in chosen if only(vector)]
     parameters = parameters_of(function)
-    framework = framework or detected(function)
-    outcomes = tuple(
-        _outcome(function, parameters, vector, framework, dtype) for vector in sorted(chosen, key=_size)
-    )
-    report = Report(name, used, outcomes)
+    calls = [Call(function, parameters, vector, dtype) for vector in sorted(chosen, key=_size)]
+    framework = framework or detected(function, calls[0].on_numpy if calls else None)
+    report = Report(name, used, tuple(_outcome(call, framework) for call in calls))
     if report.failed:
-        report = replace(report, mistake=mistake.named(function, chosen[0], framework, dtype))
+        report = replace(report, mistake=mistake.named(function, report.outcomes, framework, dtype))
     return report
 
 
@@ -192,26 +193,39 @@ def _known(name: str) -> str:
         raise ValueError(f"{hint}{error}. Trainers: {', '.join(trainer.TRAINERS)}") from None
 
 
-def _outcome(
-    function: Function, parameters: Parameters, vector: Vector, framework: str, dtype: str
-) -> Outcome:
+def _outcome(call: Call, framework: str) -> Outcome:
     """Call the function on a vector, and compare. A function that refuses a mask of numbers gets one of bool."""
-    if reason := _skipped(parameters, vector):
-        return Outcome(vector, problem=reason, skipped=True)
-    error: Exception | None = None
+    if reason := _skipped(call.parameters, call.vector):
+        return Outcome(call.vector, problem=reason, skipped=True)
+    problems: list[Exception] = []
     for mask_dtype in ("", "bool", "int64"):
         try:
-            answer = ask(
-                function, parameters, vector, framework=framework, dtype=dtype, mask_dtype=mask_dtype
-            )
-            return compared(vector, answer)
-        except ImportError:
-            raise
-        except Exception as problem:
-            if isinstance(problem, ParameterError):
-                raise
-            error = error or problem
-    return Outcome(vector, what="error", size=float("inf"), problem=f"{type(error).__name__}: {error}")
+            return _compared(replace(call, mask_dtype=mask_dtype), framework)
+        except (ImportError, ParameterError, ReturnError):
+            raise  # the function is not one that can be compared, on any vector
+        except Exception as error:
+            problems.append(error)
+    problem = f"{type(problems[0]).__name__}: {problems[0]}"
+    return Outcome(call.vector, what="error", size=float("inf"), problem=problem)
+
+
+def _compared(call: Call, framework: str) -> Outcome:
+    """Compare a function on a vector. In single precision, a gradient may be that of the other side of a kink."""
+    outcome = compared(call.vector, result := result_of(call, framework))
+    if outcome.what != "gradient" or result.precision <= DOUBLE or result.gradient is None:
+        return outcome
+    # Some ratios are at a bound of the clip. Rounding decides on which side of the bound they are, and JAX returns the
+    # mean of both sides. A few roundings further on, the gradient is that of one side.
+    expected, gradient = call.vector.expected["gradient"], result.gradient
+    first, at = next(iter(call.vector.inputs.items()))
+    step = ROUNDINGS_TO_A_SIDE * result.precision * np.maximum(1.0, np.abs(at))
+    for moved in (at + step, at - step):
+        vector = replace(call.vector, inputs={**call.vector.inputs, first: moved})
+        beside = result_of(replace(call, vector=vector), framework).gradient
+        if beside is not None:
+            closer = np.abs(beside - expected) < np.abs(gradient - expected)
+            gradient = np.where(closer, beside, gradient)
+    return compared(call.vector, result._replace(gradient=gradient))
 
 
 def _skipped(parameters: Parameters, vector: Vector) -> str:
@@ -228,14 +242,14 @@ def _skipped(parameters: Parameters, vector: Vector) -> str:
 
 def _shown(outcome: Outcome) -> list[str]:
     """Return the lines that show a failure: the inputs, and what was expected and computed."""
-    vector, answer = outcome.vector, outcome.answer
+    vector, result = outcome.vector, outcome.result
     lines = [f"the smallest case that differs, {vector.id!r} ({vector.tokens} tokens):", ""]
     lines += [f"    {name} = {_code(value)}" for name, value in vector.inputs.items()]
     lines.append("")
     if outcome.problem:
         lines.append(f"    your function failed: {outcome.problem}")
-    elif answer is not None:
-        lines += _numbers(outcome, answer)
+    elif result is not None:
+        lines += _numbers(outcome, result)
     who = "; ".join(dict.fromkeys(f"{each['trainer']} ({each['version']})" for each in vector.origins))
     lines += textwrap.wrap(
         f"expected: computed by {who}", WIDTH, initial_indent="    ", subsequent_indent="      "
@@ -243,28 +257,28 @@ def _shown(outcome: Outcome) -> list[str]:
     return lines
 
 
-def _numbers(outcome: Outcome, answer: Answer) -> list[str]:
+def _numbers(outcome: Outcome, result: Result) -> list[str]:
     vector = outcome.vector
     size = f"{outcome.size:.1e}" if np.isfinite(outcome.size) else "not finite"
     about = f"    the {outcome.what} differs by {size} of the largest number; {outcome.rtol:.0e} is allowed"
     if "value" in vector.expected:
         lines = [
             f"    expected value = {_code(vector.expected['value'])}",
-            f"    computed value = {_code(answer.value)}",
+            f"    computed value = {_code(result.value)}",
         ]
     else:
         lines = [
             f"    expected loss = {vector.expected['loss']:.{DIGITS + 1}g}",
-            f"    computed loss = {answer.loss:.{DIGITS + 1}g}",
+            f"    computed loss = {result.loss:.{DIGITS + 1}g}",
         ]
-    if "gradient" in vector.expected and answer.gradient is not None:
+    if "gradient" in vector.expected and result.gradient is not None:
         lines.append(f"    expected gradient = {_code(vector.expected['gradient'])}")
-        how = "  # by central differences; nan at kinks and on padding" if answer.numerical else ""
-        lines.append(f"    computed gradient = {_code(answer.gradient)}{how}")
+        how = "  # by central differences; nan at kinks and on padding" if result.numerical else ""
+        lines.append(f"    computed gradient = {_code(result.gradient)}{how}")
     if (
-        not np.any(answer.gradient)
+        not np.any(result.gradient)
         and np.any(vector.expected.get("gradient", 0.0))
-        and answer.gradient is not None
+        and result.gradient is not None
     ):
         about += "\n    no gradient reaches your loss: is there .item(), .detach() or no_grad on the way?"
     return [*lines, about]

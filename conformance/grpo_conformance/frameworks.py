@@ -1,10 +1,8 @@
-"""Call a NumPy, PyTorch or JAX function and return its loss and gradient, or its array."""
+"""Call a NumPy, PyTorch or JAX function on a vector: its loss and gradient, or its array."""
 
 import contextlib
-import functools
-import inspect
 from collections.abc import Callable, Mapping
-from types import ModuleType
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +18,11 @@ STEP = 1e-5
 """Step of the central differences, in nats."""
 
 
-class Answer(NamedTuple):
+class ReturnError(TypeError):
+    """Raised if a function returns something that is neither a loss nor an array."""
+
+
+class Result(NamedTuple):
     """The result of a function on a vector.
 
     Attributes:
@@ -38,266 +40,275 @@ class Answer(NamedTuple):
     precision: float = DOUBLE
 
 
-def detected(function: Function) -> str:
-    """Return the framework of a function: of the annotations of its parameters, or of the modules that it uses.
-
-    Raises:
-      ValueError: if it uses PyTorch and JAX.
-
-    >>> detected(lambda log_probs: np.exp(log_probs))
-    'numpy'
-    """
-    inner = _plain_function(function)
-    annotated = {_framework(annotation) for annotation in getattr(inner, "__annotations__", {}).values()} - {
-        ""
-    }
-    if len(annotated) == 1:
-        return annotated.pop()
-    names, module = _names_used(inner), getattr(inner, "__globals__", {})
-    used = {_framework(module[name]) for name in names if name in module}
-    used |= {_framework(name) for name in names}  # an import inside the function
-    frameworks = used - {""} or {_framework(value) for value in module.values()} - {""}
-    if len(frameworks) > 1:
-        raise ValueError(
-            f"framework: the function uses {' and '.join(sorted(frameworks))}; name one with framework=..."
-        )
-    return frameworks.pop() if frameworks else "numpy"
-
-
-def _plain_function(function: Function) -> Any:
-    while isinstance(function, functools.partial):
-        function = function.func
-    if not inspect.isroutine(function) and hasattr(function, "forward"):
-        function = function.forward  # a module of PyTorch
-    inner = inspect.unwrap(function)
-    if not inspect.isroutine(inner) and not inspect.isclass(inner):
-        inner = type(inner).__call__
-    return getattr(inner, "__func__", inner)
-
-
-def _names_used(function: Any) -> set[str]:
-    """Return the global names in the code of a function, and in the functions inside it."""
-    code = getattr(function, "__code__", None)
-    pending, used = [code] if code else [], set()
-    while pending:
-        each = pending.pop()
-        used |= {*each.co_names}
-        pending += [constant for constant in each.co_consts if inspect.iscode(constant)]
-    return used
-
-
-def _framework(value: Any) -> str:
-    """Return "torch" or "jax" if a module, class, function or text belongs to it, else ""."""
-    if isinstance(value, str):
-        root = value.split(".")[0]
-        return {"torch": "torch", "jax": "jax", "jnp": "jax"}.get(root, "")
-    place = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "") or ""
-    root = place.split(".")[0] if isinstance(place, str) else ""
-    return {"torch": "torch", "jax": "jax", "jaxlib": "jax"}.get(root, "")
-
-
-class Question(NamedTuple):
-    """A call of a function on a vector.
+@dataclass(frozen=True)
+class Call:
+    """A function, and the vector on which to call it.
 
     Attributes:
-      function, parameters: the function, and its parameters.
-      inputs: the arrays, in the shapes that the function takes.
-      vector: the vector, with the expected numbers.
-      dtypes: data types of the arrays and of the mask; "" for a mask like the arrays.
-      wanted: "loss" or "value".
+      function: the function.
+      parameters: its parameters.
+      vector: the vector.
+      dtype: precision of the arrays that the function gets, one of `DTYPES`.
+      mask_dtype: data type of the mask; "" for that of the other arrays.
     """
 
     function: Function
     parameters: Parameters
-    inputs: Mapping[str, Any]
     vector: Vector
-    dtypes: tuple[str, str]
-    wanted: str
+    dtype: str = "float64"
+    mask_dtype: str = ""
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """The inputs in the shapes that the function takes, the one that is differentiated first."""
+        return in_form(self.parameters, self.vector.inputs)
+
+    def arrays(self, make: Callable[[Any, str], Any]) -> dict[str, Any]:
+        """Return the inputs, with each array made by `make(array, data type)`; numbers stay as they are."""
+        return {
+            name: make(value, self._dtype_of(name)) if np.ndim(value) else value
+            for name, value in self.inputs.items()
+        }
+
+    def _dtype_of(self, name: str) -> str:
+        if name == "index":
+            return "int64"
+        return self.mask_dtype if name == "mask" and self.mask_dtype else self.dtype
+
+    def run(self, arrays: Mapping[str, Any]) -> Any:
+        """Call the function on arrays, and return what it returns."""
+        return call(self.function, self.parameters, keywords(self.parameters, arrays, self.vector.settings))
+
+    def on_numpy(self) -> Any:
+        """Call the function on NumPy arrays, and return what it returns."""
+        return self.run(self.arrays(np.array))
+
+    @property
+    def wants_loss(self) -> bool:
+        """True if the vector has a loss, false if it has an array."""
+        return "loss" in self.vector.expected
+
+    @property
+    def wants_gradient(self) -> bool:
+        """True if the vector has a gradient."""
+        return "gradient" in self.vector.expected
 
 
-def ask(
-    function: Function,
-    parameters: Parameters,
-    vector: Vector,
-    *,
-    framework: str = "numpy",
-    dtype: str = "float64",
-    mask_dtype: str = "",
-) -> Answer:
-    """Call a function on a vector.
-
-    Args:
-      function: the function.
-      parameters: its parameters.
-      vector: the vector.
-      framework: one of `FRAMEWORKS`.
-      dtype: precision of the arrays that the function gets, one of `DTYPES`.
-      mask_dtype: data type of the mask; default that of the other arrays.
+def result_of(asked: Call, framework: str) -> Result:
+    """Call a function that is written with one of `FRAMEWORKS`, and differentiate it.
 
     Raises:
-      TypeError: if the function returns neither a number nor an array.
+      ReturnError: if the function returns something that is neither a loss nor an array.
       ImportError: if the framework is not installed.
     """
-    wanted = "loss" if "loss" in vector.expected else "value"
-    inputs = in_form(parameters, vector.inputs)
-    question = Question(function, parameters, inputs, vector, (dtype, mask_dtype), wanted)
     with np.errstate(all="ignore"):
-        return {"torch": _torch, "jax": _jax, "numpy": _numpy}[framework](question)
+        return {"numpy": _numpy, "torch": _torch, "jax": _jax}[framework](asked)
 
 
-def _kind(name: str, value: Any, dtypes: tuple[str, str]) -> str:
-    """Return the data type in which a function gets an array."""
-    if name == "index":
-        return "int64"
-    return dtypes[1] if name == "mask" and dtypes[1] else dtypes[0]
+# ---- NumPy -----------------------------------------------------------------------------------------
 
 
-def _converted(inputs: Mapping[str, Any], make: Callable[[str, Any], Any]) -> dict[str, Any]:
-    return {name: make(name, value) if np.ndim(value) else value for name, value in inputs.items()}
+def _numpy(asked: Call) -> Result:
+    arrays = asked.arrays(np.array)
+    first = next(iter(arrays))
+    at = asked.inputs[first]
 
+    def moved_to(point: Floats) -> Any:
+        """Return the result with the first input at another point. Every call gets arrays of its own."""
+        return asked.run({**asked.arrays(np.array), first: point.astype(asked.dtype)})
 
-def _numpy(asked: Question) -> Answer:
-    function, parameters, inputs, vector, dtypes, wanted = asked
-    first = next(iter(inputs))
-
-    def computed(moved: Any = None) -> Any:
-        given = _converted(inputs, lambda name, value: np.array(value, dtype=_kind(name, value, dtypes)))
-        if moved is not None:
-            given[first] = np.array(moved, dtype=dtypes[0])
-        return call(function, parameters, keywords(parameters, given, vector.settings))
-
-    result = computed()
-    if wanted == "value":
-        answer = _array(result, np.asarray, dtypes[0])
-        if "gradient" not in vector.expected or vector.detached or answer.precision > DOUBLE:
-            return answer
-        counted = vector.inputs["mask"] > 0
-        summed = central_differences(
-            lambda moved: float(np.asarray(first_of(computed(moved)))[counted].sum()), inputs[first], vector
+    returned = asked.run(arrays)
+    # Central differences need double precision, and see through a factor that the loss holds constant.
+    differentiable = asked.wants_gradient and not asked.vector.detached
+    if not asked.wants_loss:
+        result = _value(np.asarray(array_in(returned)), asked)
+        if not differentiable or result.precision > DOUBLE:
+            return result
+        mask = asked.vector.inputs["mask"] > 0
+        slope = central_differences(
+            lambda point: float(np.asarray(array_in(moved_to(point)))[mask].sum()), at, mask
         )
-        return answer._replace(gradient=summed, numerical=True)
-    loss = _number(first_of(result))
-    precision = _precision(np.asarray(first_of(result)).dtype, dtypes[0])
+        return result._replace(gradient=slope, numerical=True)
+    loss = loss_in(returned, asked.vector)
+    precision = _precision(np.asarray(loss).dtype, asked.dtype)
     # A second value of one axis or more is the gradient; metrics are a dict or numbers.
-    second = result[1] if isinstance(result, tuple) and len(result) == 2 else None
+    second = returned[1] if isinstance(returned, tuple) and len(returned) == 2 else None
     if isinstance(second, np.ndarray) and second.ndim > 0:
-        return Answer(loss, _shaped(second, inputs[first]), precision=precision)
-    if vector.detached or precision > DOUBLE:
-        return Answer(loss, precision=precision)
-    differences = central_differences(lambda moved: _number(first_of(computed(moved))), inputs[first], vector)
-    return Answer(loss, differences, numerical=True, precision=precision)
+        return Result(_number(loss), _gradient(second, at), precision=precision)
+    if not differentiable or precision > DOUBLE:
+        return Result(_number(loss), precision=precision)
+    mask = asked.vector.inputs["mask"] > 0
+    slope = central_differences(lambda point: _number(first_of(moved_to(point))), at, mask)
+    return Result(_number(loss), slope, numerical=True, precision=precision)
 
 
-def _torch(asked: Question) -> Answer:
-    function, parameters, inputs, vector, dtypes, wanted = asked
+def central_differences(loss: Callable[[Floats], float], at: Floats, counted: Any) -> Floats:
+    """Return the gradient of a function where `counted` is true, and NaN elsewhere and at kinks."""
+    gradient, middle = np.full(at.shape, np.nan), loss(at)
+    for index in zip(*np.nonzero(counted), strict=True):
+        slopes = []
+        for step in (STEP, -STEP):
+            moved = at.copy()
+            moved[index] += step
+            slopes.append((loss(moved) - middle) / step)
+        smooth = abs(slopes[0] - slopes[1]) <= 1e-3 * max(map(abs, slopes)) + 1e-6
+        gradient[index] = np.mean(slopes) if smooth else np.nan
+    return gradient
+
+
+# ---- PyTorch ---------------------------------------------------------------------------------------
+
+
+def _torch(asked: Call) -> Result:
     import torch
 
-    given = _converted(
-        inputs, lambda name, value: torch.tensor(value, dtype=getattr(torch, _kind(name, value, dtypes)))
-    )
-    leaf = given[next(iter(inputs))]
-    if "gradient" in vector.expected:
+    arrays = asked.arrays(lambda value, dtype: torch.tensor(value, dtype=getattr(torch, dtype)))
+    leaf = next(iter(arrays.values()))
+    if asked.wants_gradient:
         leaf.requires_grad_()
-    result = call(function, parameters, keywords(parameters, given, vector.settings))
-    if wanted == "value":
-        answer = _array(result, lambda array: torch.as_tensor(array).detach().double().numpy(), dtypes[0])
-        array = first_of(result)
-        if "gradient" not in vector.expected or not getattr(array, "requires_grad", False):
-            return answer
-        array[torch.tensor(vector.inputs["mask"] > 0)].sum().backward()
-        return answer._replace(
-            gradient=np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.double().numpy()
-        )
-    loss = first_of(result)
-    if not isinstance(loss, torch.Tensor):
-        return Answer(_number(loss), np.zeros(leaf.shape))
-    number = _number(loss.detach().double().numpy())
-    if loss.requires_grad:
-        loss.sum().backward()
-    gradient = np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.double().numpy().copy()
-    precision = _precision(
-        np.dtype("float64") if loss.dtype == torch.float64 else np.dtype("float32"), dtypes[0]
-    )
+    returned = asked.run(arrays)
+    if not asked.wants_loss:
+        array = array_in(returned)
+        result = _value(torch.as_tensor(array).detach().numpy(), asked)
+        if not asked.wants_gradient or not getattr(array, "requires_grad", False):
+            return result
+        array[torch.tensor(asked.vector.inputs["mask"] > 0)].sum().backward()
+        return result._replace(gradient=_torch_gradient(leaf))
+    loss = loss_in(returned, asked.vector)
+    if not isinstance(loss, torch.Tensor):  # .item() or numpy(): no gradient can reach it
+        return Result(_number(loss), np.zeros(leaf.shape))
     if loss.dtype in (torch.float16, torch.bfloat16):
         raise TypeError(
             f"the loss is in {loss.dtype}, whose three digits say too little; compute it in float32"
         )
-    return Answer(number, gradient, precision=precision)
+    if loss.requires_grad:
+        loss.sum().backward()
+    double = loss.dtype == torch.float64
+    precision = _precision("float64" if double else "float32", asked.dtype)
+    return Result(_number(loss.detach().double().numpy()), _torch_gradient(leaf), precision=precision)
 
 
-def _jax(asked: Question) -> Answer:
-    function, parameters, inputs, vector, dtypes, wanted = asked
+def _torch_gradient(leaf: Any) -> Floats:
+    if leaf.grad is None:
+        return np.zeros(leaf.shape)
+    return np.array(leaf.grad.double().numpy())
+
+
+# ---- JAX -------------------------------------------------------------------------------------------
+
+
+def _jax(asked: Call) -> Result:
     import jax
 
-    first = next(iter(inputs))
-    enabled = jax.enable_x64(True) if hasattr(jax, "enable_x64") else contextlib.nullcontext()
-    with enabled:
-        given = _converted(
-            inputs, lambda name, value: jax.numpy.asarray(value, dtype=_kind(name, value, dtypes))
-        )
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else contextlib.nullcontext():
+        arrays = asked.arrays(lambda value, dtype: jax.numpy.asarray(value, dtype=dtype))
+        first, leaf = next(iter(arrays.items()))
 
-        def computed(leaf: Any) -> Any:
-            return call(function, parameters, keywords(parameters, {**given, first: leaf}, vector.settings))
+        def moved_to(point: Any) -> Any:
+            return asked.run({**arrays, first: point})
 
-        if wanted == "value":
-            answer = _array(computed(given[first]), np.asarray, dtypes[0])
-            if "gradient" not in vector.expected:
-                return answer
-            counted = vector.inputs["mask"] > 0
-            slope = jax.grad(lambda leaf: jax.numpy.where(counted, first_of(computed(leaf)), 0.0).sum())(
-                given[first]
-            )
-            return answer._replace(gradient=np.array(slope, dtype=np.float64))
-        loss, gradient = jax.value_and_grad(lambda leaf: first_of(computed(leaf)))(given[first])
-        precision = _precision(np.dtype(loss.dtype.name), dtypes[0])
-        return Answer(float(loss), np.array(gradient, dtype=np.float64), precision=precision)
+        if asked.wants_loss:
+            loss, gradient = jax.value_and_grad(
+                lambda point: jax.numpy.reshape(loss_in(moved_to(point), asked.vector), ())
+            )(leaf)
+            precision = _precision(loss.dtype.name, asked.dtype)
+            return Result(float(loss), np.array(gradient, dtype=np.float64), precision=precision)
+        result = _value(np.asarray(array_in(moved_to(leaf))), asked)
+        if not asked.wants_gradient:
+            return result
+        counted = asked.vector.inputs["mask"] > 0
+        slope = jax.grad(lambda point: jax.numpy.where(counted, array_in(moved_to(point)), 0.0).sum())(leaf)
+        return result._replace(gradient=np.array(slope, dtype=np.float64))
 
 
-def central_differences(loss: Callable[[Floats], float], at: Floats, vector: Vector) -> Floats:
-    """Return the gradient of a function of the first input: NaN at kinks, 0 on padding if the loss ignores it."""
-    gradient, middle = np.full(at.shape, np.nan), loss(at)
-    counted = vector.inputs["mask"] > 0 if "mask" in vector.inputs else np.ones(at.shape, dtype=bool)
-    for index in zip(*np.nonzero(counted), strict=True):
-        sides = []
-        for step in (STEP, -STEP):
-            moved = at.copy()
-            moved[index] += step
-            sides.append((loss(moved) - middle) / step)
-        smooth = abs(sides[0] - sides[1]) <= 1e-3 * max(map(abs, sides)) + 1e-6
-        gradient[index] = np.mean(sides) if smooth else np.nan
-    return gradient
+# ---- what a function returns -----------------------------------------------------------------------
 
 
-def first_of(result: Any) -> Any:
-    """Return the first value if a function returns several: the loss, or verl's advantages before its returns."""
-    return result[0] if isinstance(result, tuple) and result else result
+def first_of(returned: Any) -> Any:
+    """Return the first value of a tuple: the loss before its metrics, or verl's advantages before its returns."""
+    return returned[0] if isinstance(returned, tuple) and returned else returned
 
 
-def _array(result: Any, make: Callable[[Any], Any], dtype: str) -> Answer:
-    """Return a function's array; the first one of a tuple, as verl returns advantages and returns."""
-    array = np.asarray(make(first_of(result)))
-    precision = _precision(array.dtype, dtype)
-    return Answer(float("nan"), value=np.array(array, dtype=np.float64), precision=precision)
+def loss_in(returned: Any, vector: Vector) -> Any:
+    """Return the loss that a function returned: a number, or an array or tensor of one element.
+
+    Raises:
+      ReturnError: if the result is something else. The message says what was returned and what was expected.
+    """
+    loss = first_of(returned)
+    shape = _shape(loss)
+    if shape is not None and np.prod(shape) == 1:
+        return loss
+    per_token = np.shape(next(iter(vector.inputs.values())))
+    hints = {
+        per_token: ", one number for each token; return their average over the mask",
+        per_token[:1]: ", one number for each completion; return their average",
+    }
+    hint = hints.get(shape, "") if shape else ""
+    raise ReturnError(
+        "expected the loss as one number, (loss, metrics) or (loss, gradient);"
+        f" your function returned {described(returned)}{hint}"
+    )
 
 
-def _shaped(gradient: Any, like: Floats) -> Floats:
+def array_in(returned: Any) -> Any:
+    """Return the array that a function returned.
+
+    Raises:
+      ReturnError: if the result is something else. The message says what was returned.
+    """
+    array = first_of(returned)
+    if _shape(array) is None and not isinstance(array, list):
+        raise ReturnError(f"expected an array; your function returned {described(returned)}")
+    return array
+
+
+def described(returned: Any) -> str:
+    """Return a few words for the result of a function.
+
+    >>> described({"loss": 0.5, "kl": 0.1})
+    "a dict with the keys 'loss', 'kl'"
+    >>> described((np.zeros((2, 3)), {}))
+    'a tuple that begins with an array of shape (2, 3)'
+    """
+    if isinstance(returned, tuple) and returned:
+        return f"a tuple that begins with {described(returned[0])}"
+    if isinstance(returned, dict):
+        keys = ", ".join(map(repr, returned))
+        return f"a dict with the keys {keys}" if keys else "an empty dict"
+    if returned is None:
+        return "None"
+    shape = _shape(returned)
+    return f"a value of type {type(returned).__name__}" if shape is None else f"an array of shape {shape}"
+
+
+def _shape(value: Any) -> tuple[int, ...] | None:
+    """Return the shape of an array, a tensor or a number; None for anything else."""
+    if isinstance(value, (bool, int, float)):
+        return ()
+    shape = getattr(value, "shape", None)
+    return None if shape is None else tuple(shape)
+
+
+def _number(loss: Any) -> float:
+    return float(np.reshape(loss, ()))
+
+
+def _value(array: Any, asked: Call) -> Result:
+    return Result(
+        float("nan"),
+        value=np.array(array, dtype=np.float64),
+        precision=_precision(array.dtype, asked.dtype),
+    )
+
+
+def _gradient(gradient: Any, like: Floats) -> Floats:
     if gradient.shape != like.shape:
         raise TypeError(f"expected a gradient of shape {like.shape}, got {gradient.shape}")
     return np.array(gradient, dtype=np.float64)
 
 
-def _number(value: Any) -> float:
-    """Return the loss as a number.
-
-    Raises:
-      TypeError: if the value is not one number.
-    """
-    if value is None or np.size(value) != 1:
-        what = "None" if value is None else f"an array of shape {np.shape(value)}"
-        raise TypeError(f"expected the loss as one number, got {what}")
-    return float(np.reshape(value, ()))
-
-
 def _precision(dtype: Any, given: str) -> float:
+    """Return the machine epsilon of the less precise of two data types. Whole numbers count as exact."""
     own = float(np.finfo(dtype).eps) if np.dtype(dtype).kind == "f" else DOUBLE
     return max(own, float(np.finfo(given).eps))

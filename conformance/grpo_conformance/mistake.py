@@ -1,28 +1,67 @@
-"""Ask `grpo_ref.check` for the name of a mistake, if grpo_ref is installed."""
+"""Name the mistake of a function that differs from the vectors."""
 
 import importlib.util
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from grpo_conformance.arguments import SETTINGS
+from grpo_conformance.comparison import Outcome
 from grpo_conformance.vector import Vector, document
 
 BATCHES = 60
-"""Number of batches on which the mistake is looked for."""
+"""Number of batches on which `grpo_ref.check` looks for the mistake."""
+FACTORS: dict[str, Callable[[Vector], float]] = {
+    "the sign: return minus the mean, since a loss is minimized": lambda vector: -1.0,
+    "the sum over the tokens without the mean: divide by mask.sum()": lambda vector: vector.tokens,
+    "the sum over the completions without the mean: divide by their number": lambda vector: _rows(vector),
+    "a mean that counts the padding: divide by mask.sum()": lambda vector: (
+        vector.tokens / vector.inputs["mask"].size
+    ),
+}
+"""Mistake -> the factor by which it changes the loss of a vector."""
 
 
-def named(function: Callable[..., Any], vector: Vector, framework: str, dtype: str) -> str:
-    """Return the mistakes that explain the results of a function, or "".
+def named(function: Callable[..., Any], outcomes: Sequence[Outcome], framework: str, dtype: str) -> str:
+    """Return the mistake that explains the results of a function, or "".
 
     Args:
-      function: a loss that differs from the vectors.
-      vector: one of the vectors, for the name and the settings.
+      function: a function that differs from the vectors.
+      outcomes: its results.
       framework: "numpy", "torch" or "jax".
       dtype: precision of the arrays.
+    """
+    return _factor(outcomes) or _checked(function, outcomes[0].vector, framework, dtype)
 
-    `grpo_ref.check` tries the function on batches of its own. It knows the losses that are recipes of grpo_ref.
+
+def _factor(outcomes: Sequence[Outcome]) -> str:
+    """Return the mistake that multiplies the loss of every vector by its factor, or ""."""
+    losses = [
+        (each, each.result.loss, each.vector.expected["loss"])
+        for each in outcomes
+        if each.result is not None and each.vector.expected.get("loss") and "mask" in each.vector.inputs
+    ]
+    for mistake, factor in FACTORS.items():
+        agree = [
+            np.isclose(loss, factor(each.vector) * expected, rtol=max(each.rtol, each.vector.rtol), atol=0.0)
+            for each, loss, expected in losses
+        ]
+        if agree and all(agree):
+            return mistake
+    return ""
+
+
+def _rows(vector: Vector) -> int:
+    return len(vector.inputs["mask"])
+
+
+def _checked(function: Callable[..., Any], vector: Vector, framework: str, dtype: str) -> str:
+    """Return the mistakes that `grpo_ref.check` finds, or "". It needs grpo_ref, and knows the losses that are its recipes.
+
+    It tries the function on batches of its own.
     """
     if vector.level != 2 or importlib.util.find_spec("grpo_ref") is None:
         return ""
