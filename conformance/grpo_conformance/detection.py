@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_conformance.frameworks import first_of
+
 Function = Callable[..., Any]
 ROOTS = {"numpy": "numpy", "torch": "torch", "jax": "jax", "jaxlib": "jax"}
 """Top-level package of a value's type -> the framework."""
@@ -55,18 +57,12 @@ def _by_result(trial: Callable[[], Any] | None, others: set[str]) -> str:
     if trial is not None:
         with contextlib.suppress(Exception), warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return _framework(type(_first(trial()))) or "numpy"
+            return _framework(type(first_of(trial()))) or "numpy"
     if len(others) > 1:
         raise ValueError(
             f"framework: the function may use {' or '.join(sorted(others))}; name one with framework=..."
         )
     return min(others)
-
-
-def _first(result: Any) -> Any:
-    """Return the first value of a tuple, list or dict, or the result itself."""
-    values = list(result.values()) if isinstance(result, dict) else result
-    return values[0] if isinstance(values, (tuple, list)) and values else result
 
 
 def _plain_function(function: Function) -> Any:

@@ -1,4 +1,4 @@
-"""Frameworks are recognized, and results that are no loss or array are described."""
+"""Frameworks are recognized, and a result that cannot be compared is described."""
 
 from types import ModuleType
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import jsonschema
 import numpy as np
 import pytest
-from data.vectors.select_cases import DEFAULTS, VECTORS, defaults, files
+from data.vectors.select_cases import DEFAULTS, KINDS, VECTORS, defaults, files
 from grpo_conformance import assert_conforms, conforms, names, vectors
 from grpo_conformance.vector import document
 
@@ -20,14 +20,15 @@ from grpo_ref.recipes import GRPO, RECIPES, Slot
 LOSSES = names(2)
 
 
-@pytest.fixture(scope="module")
-def written():
-    return files()
+@pytest.mark.parametrize("folder", KINDS)
+def test_the_committed_vectors_are_those_of_the_recordings(folder):
+    committed = {path.name: path.read_text() for path in (VECTORS / folder).glob("*.json")}
+    written = files(folder)
+    assert committed.keys() == written.keys()
+    assert [name for name in written if committed[name] != written[name]] == []
 
 
-def test_the_committed_vectors_are_those_of_the_recordings(written):
-    assert {str(path.relative_to(VECTORS)) for path in VECTORS.glob("*/*.json")} == set(written)
-    assert [name for name, text in written.items() if (VECTORS / name).read_text() != text] == []
+def test_the_committed_defaults_are_those_of_the_dialects():
     assert DEFAULTS.read_text() == defaults()
 
 

@@ -14,6 +14,7 @@ import math
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,12 +73,18 @@ class Found(NamedTuple):
 
 def recorded_cases(*calls: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
     """Yield the recorded cases of these calls that have numbers, with their arrays and their file's head."""
-    for path in shipped():
-        inputs, cases = read(path)
-        head = json.loads(path.read_text(encoding="utf-8")).get("recorded", {})
+    for inputs, cases, head in recorded_files():
         for case in cases:
             if case["call"] in calls and "refused" not in case:
                 yield case, {**inputs, **case.get("inputs", {})}, head
+
+
+@cache
+def recorded_files() -> list[tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]]:
+    """Return the inputs, the cases and the head of each file. Every kind of vector looks through all files."""
+    return [
+        (*read(path), json.loads(path.read_text(encoding="utf-8")).get("recorded", {})) for path in shipped()
+    ]
 
 
 def origin_of(case: Mapping[str, Any], head: Mapping[str, Any]) -> dict[str, Any]:
@@ -608,17 +615,16 @@ KINDS = {
 """Folder of vectors -> its level, and the function that looks for its cases."""
 
 
-def files() -> dict[str, str]:
-    """Return the text of each file of vectors, by its path below the folder."""
-    texts = {}
-    for folder, (level, search) in KINDS.items():
-        tables = tomllib.loads((HERE / f"{folder}.toml").read_text(encoding="utf-8"))
-        matches = search(tables)
-        for name, table in tables.items():
-            if matches[name]:
-                texts[f"{folder}/{name}.json"] = text_of(document(name, table, level, matches[name]))
-            else:
-                print(f"no trainer's number: {name}")
+def files(folder: str) -> dict[str, str]:
+    """Return the text of each file in a folder of vectors, by its name."""
+    level, search = KINDS[folder]
+    tables = tomllib.loads((HERE / f"{folder}.toml").read_text(encoding="utf-8"))
+    matches, texts = search(tables), {}
+    for name, table in tables.items():
+        if matches[name]:
+            texts[f"{name}.json"] = text_of(document(name, table, level, matches[name]))
+        else:
+            print(f"no trainer's number: {name}")
     return texts
 
 
@@ -641,7 +647,8 @@ PLAIN = (bool, int, float, str, type(None))
 def main() -> None:
     """Write every file, and print how many cases each has."""
     replace_text(DEFAULTS, defaults())
-    for name, text in files().items():
+    texts = {f"{folder}/{name}": text for folder in KINDS for name, text in files(folder).items()}
+    for name, text in texts.items():
         path = VECTORS / name
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, text)
