@@ -4,6 +4,8 @@
 in the same way. All completions are one optimizer step.
 """
 
+import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -11,22 +13,22 @@ import torch
 from grpo_conformance.functions.calling import Case, Trainer, with_gradient
 from grpo_conformance.functions.signatures import call
 
+SINCE_0_11_2 = {"tis": ("token", "clip"), "icepop": ("token", "mask"), "seq-mask-tis": ("seq", "mask")}
+"""is_correction_type -> is_correction_level and is_correction_mode, which replace it in OpenRLHF 0.11.2."""
+
 
 def _loss(trainer: Trainer, case: Case) -> dict[str, Any]:
     """Return the loss of a step and its gradient."""
     s, policy, mask = case.settings, case.policy(), case.tensor("mask").long()
     log_probs = policy * mask  # the trainer's model clears the padding
     clips = s["actor.eps_clip_low_high"] or [s["actor.eps_clip"]] * 2
-    is_corrected = s["algo.advantage.is_correction_enable"]
     module = call(
         trainer["policy_loss"],
         clip_eps_low=clips[0],
         clip_eps_high=clips[1],
         dual_clip=s["actor.dual_clip"],
         policy_loss_type=s["actor.policy_loss_type"],
-        enable_vllm_is_correction=is_corrected,
-        vllm_is_truncated_threshold=s["algo.advantage.is_correction_threshold"] if is_corrected else None,
-        vllm_is_correction_type=s["algo.advantage.is_correction_type"],
+        **_correction(trainer, s),
     )
     old = case.tensor("old_log_probs") if "old_log_probs" in case else policy.detach()
     zeros = torch.zeros_like(old)
@@ -52,6 +54,24 @@ def _loss(trainer: Trainer, case: Case) -> dict[str, Any]:
         bonus = call(trainer["average"], loss=case.tensor("entropies"), loss_mask=mask)
         loss = loss - s["actor.entropy_coef"] * bonus
     return with_gradient(loss, policy)
+
+
+def _correction(trainer: Trainer, s: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the correction for the sampler, by the names of the version that runs."""
+    is_on, kind = s["algo.advantage.is_correction_enable"], s["algo.advantage.is_correction_type"]
+    threshold = s["algo.advantage.is_correction_threshold"]
+    if "is_correction_level" in inspect.signature(trainer["policy_loss"]).parameters:
+        level, mode = SINCE_0_11_2[kind] if is_on else ("off", "mask")
+        return {
+            "is_correction_level": level,
+            "is_correction_mode": mode,
+            "is_correction_threshold": threshold,
+        }
+    return {
+        "enable_vllm_is_correction": is_on,
+        "vllm_is_truncated_threshold": threshold if is_on else None,
+        "vllm_is_correction_type": kind,
+    }
 
 
 CALLS = {"loss": _loss}

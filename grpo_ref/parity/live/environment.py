@@ -106,13 +106,16 @@ def find(trainer: str, python: Path | None, source: Path | None) -> Installed:
 
 
 def _version_of(trainer: str, source: Path | None) -> str:
-    """Return the version that a checkout states, with its commit if it is a clone, or ""."""
+    """Return the version that a folder states, with the commit if it is a clone, or ""."""
     if source is None:
         return ""
     files = (source / name.format(name=trainer) for name in VERSION_FILES)
     stated = next((file.read_text().strip() for file in files if file.is_file()), "")
     if trainer not in FUNCTIONS or (stated and not (source / ".git").exists()):
         return stated
+    name = FUNCTIONS[trainer]["distribution"].replace("-", "_")
+    for installed in source.glob(f"{name}-*.dist-info"):  # by pip install --target
+        return installed.name.removesuffix(".dist-info").removeprefix(f"{name}-")
     project = source / "pyproject.toml"
     if not stated and project.is_file():
         stated = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {}).get("version", "")

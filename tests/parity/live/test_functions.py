@@ -250,6 +250,7 @@ def interpreter(tmp_path):
 VERSIONS = {
     "version.txt": ("version.txt", "0.11.0\n", "0.11.0"),
     "pyproject.toml": ("pyproject.toml", '[project]\nversion = "0.8.0"\n', "0.8.0"),
+    "pip install --target": ("openrlhf-0.11.2.dist-info", "", "0.11.2"),
     "none": ("README.md", "", "checkout"),
 }
 
