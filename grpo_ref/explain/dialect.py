@@ -681,13 +681,17 @@ def numbered(version: str) -> tuple[int, ...]:
 
     >>> numbered("0.14.1"), numbered("0.2.0.post2"), numbered("2025-08"), numbered("main")
     ((0, 14, 1), (0, 2, 0, 2), (2025, 8), ())
+    >>> numbered("0.3.1.dev"), numbered("0.3.1.dev0")
+    ((0, 3, 1), (0, 3, 1))
     """
-    is_number = re.fullmatch(r"\d+([.-]\d+)+(\.post\d+)?", version)
-    return tuple(map(int, re.split(r"\.post|[.-]", version))) if is_number else ()
+    is_number = re.fullmatch(r"(\d+(?:[.-]\d+)+(?:\.post\d+)?)(?:\.dev\d*)?", version)
+    return tuple(map(int, re.split(r"\.post|[.-]", is_number[1]))) if is_number else ()
 
 
 def _same_release(version: str, release: str) -> bool:
-    """Return true if two numbers name one release: "0.14" and "0.14.0"."""
+    """Return true if two numbers name one release: "0.14" and "0.14.0". A development version is not its release."""
+    if (".dev" in version) is not (".dev" in release):
+        return False
     parts = [numbered(version), numbered(release)]
     longest = max(map(len, parts))
     return bool(parts[0]) and len({(*each, *[0] * (longest - len(each))) for each in parts}) == 1

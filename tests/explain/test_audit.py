@@ -13,7 +13,7 @@ from grpo_ref.explain.errata.folder import (
     audit_folder,
     launch_files,
 )
-from grpo_ref.explain.launch import launches
+from grpo_ref.explain.launch import Launch, launches
 
 TRL = "trl grpo --model_name_or_path m --num_generations 8 "
 PINNED = "pip install trl=={}\n" + TRL
@@ -59,7 +59,14 @@ STATUS = {
     "another value": (f"{PINNED.format('0.22.0')}--scale_rewards none", SWAPPED, "no", ()),
     "a gap in the releases": (f"{PINNED.format('0.22.1')}--loss_type dr_grpo", NO_STD, "no", ()),
     "a range of the requirement": (f"pip install 'trl>=1.9.1'\n{TRL}{MASKED}", TRUNCATED, "no", ()),
-    "a default of verl": (VERL, DUAL, "possible", ("verl 0.4.1 to 0.9.1",)),
+    "a default of verl": (VERL, DUAL, "possible", ("verl 0.4.0 to 0.9.1",)),
+    "a default at the first release": (f"pip install verl==0.4.0\n{VERL}", DUAL, "certain", ()),
+    "a default before the key": (
+        f"pip install trl==0.16.0\n{TRL}",
+        "trl-token-mean-without-a-key",
+        "certain",
+        (),
+    ),
     "a dual clip that was chosen": (f"{VERL}{ACTOR}clip_ratio_c=10", DUAL, "no", ()),
     "a release that nobody examined": (
         f"{VERL}algorithm.rollout_correction.bypass_mode=True algorithm.rollout_correction.rollout_is=token",
@@ -67,7 +74,7 @@ STATUS = {
         "possible",
         (
             "verl 1dda039b (2026-08-22) to 0.9.1",
-            "verl 0.6.1 to 0.9.0 behaves as the later releases do, which was not examined",
+            "verl 0.7.0 to 0.9.0 behaves as the later releases do, which was not examined",
         ),
     ),
 }
@@ -76,6 +83,12 @@ STATUS = {
 @pytest.mark.parametrize(("text", "entry", "status", "conditions"), STATUS.values(), ids=STATUS)
 def test_the_status_of_a_touch(text, entry, status, conditions):
     assert touches(text).get(entry, ("no", ())) == (status, conditions)
+
+
+def test_a_key_that_the_trainer_never_reads_touches_the_launch():
+    launch = Launch("torchtune", "the name", {"reward_functions": ["f"], "loss.epsilon": 0.2}, is_sure=True)
+    found = {each.entry.id: each for each in audit(launch).touches}
+    assert [key for key, _, _ in found["torchtune-reward-functions-not-read"].keys] == ["reward_functions"]
 
 
 def test_the_data_of_a_run_are_a_condition():

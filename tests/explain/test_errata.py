@@ -9,6 +9,7 @@ from errata import EFFECTS, border_name, borders, effect, effects_text, sample_r
 from jsonschema import Draft202012Validator
 
 from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.errata.audit import audit
 from grpo_ref.explain.errata.entry import (
     FOLDER,
     TEST,
@@ -21,11 +22,14 @@ from grpo_ref.explain.errata.entry import (
     written_entries,
 )
 from grpo_ref.explain.gradient_change import change
+from grpo_ref.explain.launch import Launch
 from grpo_ref.explain.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 ENTRIES = {entry.id: entry for entry in entries()}
 FILES = sorted(FOLDER.glob("*.toml"))
+OF_THE_FAMILY = {"verl": {"adv_estimator": "grpo"}}
+"""The keys without which a trainer has an objective of another family."""
 EACH = pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
 
 
@@ -33,17 +37,6 @@ def holds(entry, release, config):
     """Return true if the condition of an entry holds for a configuration in a release."""
     dialect = dialect_at(DIALECTS[entry.trainer], release)
     return entry.condition(dialect.settings(config), dialect.given(config))
-
-
-def accepts(entry, release, config):
-    """Return true if a release has all keys of a configuration and of the entry."""
-    dialect = dialect_at(DIALECTS[entry.trainer], release)
-    compared = {DIALECTS[entry.trainer].key(key) for key in (*entry.example, *entry.near)}
-    try:
-        dialect.settings(config)
-        return not compared & dialect.keys.behaviours
-    except ValueError:
-        return False
 
 
 @EACH
@@ -63,8 +56,25 @@ def test_the_example_is_touched_and_the_near_one_is_not(entry):
 def test_an_entry_holds_in_its_releases(entry):
     """Only releases that have the keys are compared. `history.toml` has the behaviour of each release."""
     for release in releases(DIALECTS[entry.trainer]):
-        if entry.state(release) == "yes" and accepts(entry, release, entry.example):
-            assert holds(entry, release, entry.example), release
+        dialect = dialect_at(DIALECTS[entry.trainer], release)
+        if entry.state(release) == "yes" and entry.has_keys(dialect):
+            assert holds(entry, release, entry.example_in(dialect)), release
+
+
+@EACH
+@pytest.mark.parametrize("end", ["first", "last"])
+def test_the_audit_finds_the_example_in_the_first_and_in_the_last_release(entry, end):
+    known = releases(DIALECTS[entry.trainer])
+    first = entry.seen if entry.first == UNKNOWN else entry.first
+    release = first if end == "first" else entry.last or known[-1]
+    keys = OF_THE_FAMILY.get(entry.trainer, {}) | entry.example_in(
+        dialect_at(DIALECTS[entry.trainer], release)
+    )
+    found = audit(Launch(entry.trainer, "the name", keys, is_sure=True), release=release)
+    undecided = {
+        each.id for each, _ in found.undecided
+    }  # such as a default that would leave nothing to compare
+    assert entry.id in {each.entry.id for each in found.touches} | undecided
 
 
 @EACH

@@ -175,11 +175,17 @@ def _judged(
     unknown: dict[str, None] = {}
     for each in candidates:
         states = {name: entry.state(name) for name in each.releases}
-        if {*states.values()} == {"no"} or not _applies(entry, each.dialect):
+        if not entry.has_keys(each.dialect):
+            states = dict.fromkeys(states, "no")
+        elif not entry.has_keys(each.dialect, near=True):
+            # Outside the stated releases, an absent key of the near configuration says that nobody could avoid the entry.
+            states = {name: "yes" if state == "yes" else "no" for name, state in states.items()}
+        if {*states.values()} == {"no"}:
             no.extend(each.releases)
             continue
         settings = each.dialect.settings(config, assumed_keys(each.dialect, config, explained.found.unsure))
-        given = Given(each.dialect.given(config))
+        # A key that is not read is not a part of the configuration that is explained.
+        given = Given(each.dialect.given({**explained.found.without_effect, **config}))
         holds = entry.condition(settings, given)
         own = {str(each.dialect.key(key)) for key in config}
         read = settings.read | {name for name in map(each.dialect.key, given.asked) if name}
@@ -203,12 +209,6 @@ def _judged(
     conditions.extend(_of_programs(explained, assumed))
     keys = _given(entry, explained, text)
     return Touch(entry, POSSIBLE if conditions else CERTAIN, tuple(conditions), keys)
-
-
-def _applies(entry: Entry, dialect: Dialect) -> bool:
-    """Return true if a release has all keys that the entry compares."""
-    names = {DIALECTS[entry.trainer].key(key) for key in (*entry.example, *entry.near)}
-    return not dialect.keys.behaviours & names
 
 
 def _of_releases(
@@ -293,9 +293,8 @@ def _doubt(key: str, explained: Report) -> str:
 def _given(entry: Entry, explained: Report, text: str) -> tuple[tuple[str, Any, int], ...]:
     """Return the keys of an entry that the file gives, each with its value and line."""
     names = {explained.dialect.key(key) for key in (*entry.keys, *entry.example)}
-    given = [
-        (key, value) for key, value in explained.found.config.items() if explained.dialect.key(key) in names
-    ]
+    found = {**explained.found.config, **explained.found.without_effect}
+    given = [(key, value) for key, value in found.items() if explained.dialect.key(key) in names]
     return tuple((key, value, line_of(key, text)) for key, value in given)
 
 

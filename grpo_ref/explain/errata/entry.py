@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from grpo_ref.explain.dialect import Dialect
+from grpo_ref.explain.dialect import Dialect, flat
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.settings import Settings
 from grpo_ref.explain.trap import Condition, Trap
@@ -138,6 +138,34 @@ class Entry:
         if self.first == UNKNOWN:
             return "yes" if place >= order.index(self.seen) else "unknown"
         return "yes" if place >= order.index(self.first) else "no"
+
+    def has_keys(self, release: Dialect, *, near: bool = False) -> bool:
+        """Return true if a release can be given the example.
+
+        The release may lack a key of the example if it behaves as with the value of the example.
+
+        Args:
+          release: the dialect of a release.
+          near: if true, the release must have all keys of the near configuration too.
+        """
+        key, absent = DIALECTS[self.trainer].key, release.keys.behaviours
+        lacks = {
+            name for name in flat(self.example) if key(name) in absent and not self._is_default(name, release)
+        }
+        return not lacks and not (near and {key(name) for name in flat(self.near)} & absent)
+
+    def _is_default(self, name: str, release: Dialect) -> bool:
+        """Return true if a release behaves as with the value that the example gives a key."""
+        key = str(DIALECTS[self.trainer].key(name))
+        return bool(release.keys.defaults[key] == flat(self.example)[name])
+
+    def example_in(self, release: Dialect) -> dict[str, Any]:
+        """Return the example without the keys that a release does not have.
+
+        Args:
+          release: the dialect of a release.
+        """
+        return {name: value for name, value in flat(self.example).items() if release.key(name) is not None}
 
     @property
     def span(self) -> str:

@@ -88,12 +88,12 @@ def test_what_a_release_computed(release, config, parts):
 
 # value -> key, the last release without it, the first release with it
 ARRIVALS = {
-    "grpo": ("adv_estimator", "0.1", "0.1.1"),
-    "reinforce_plus_plus": ("adv_estimator", "0.1.1", "0.2"),
+    "grpo": ("adv_estimator", "0.1", "0.1.1.dev"),
+    "reinforce_plus_plus": ("adv_estimator", "0.1.1.dev", "0.2"),
     "rloo": ("adv_estimator", "0.2.0.post2", "0.3.0.post0"),
-    "reinforce_plus_plus_baseline": ("adv_estimator", "0.3.0.post1", "0.3.1"),
-    "opo": ("adv_estimator", "0.3.1", "0.4.0"),
-    "grpo_passk": ("adv_estimator", "0.3.1", "0.4.0"),
+    "reinforce_plus_plus_baseline": ("adv_estimator", "0.3.0.post1", "0.3.1.dev"),
+    "opo": ("adv_estimator", "0.3.1.dev", "0.4.0"),
+    "grpo_passk": ("adv_estimator", "0.3.1.dev", "0.4.0"),
     "rloo_vectorized": ("adv_estimator", "0.5.0", "0.6.0"),
     "gdpo": ("adv_estimator", "0.7.0", "0.7.1"),
     "clip_cov": ("loss_mode", "", "0.4.1"),
@@ -104,9 +104,9 @@ ARRIVALS = {
     "cispo": ("loss_mode", "0.6.1", "0.7.0"),
     "bypass_mode": ("loss_mode", "0.6.1", "0.7.0"),
     "dppo_tv": ("loss_mode", "0.7.0", "0.7.1"),
-    "seq-mean-token-sum-norm": ("loss_agg_mode", "0.3.1", "0.4.0"),
+    "seq-mean-token-sum-norm": ("loss_agg_mode", "0.3.1.dev", "0.4.0"),
     "token-sum": ("loss_agg_mode", "0.8.0", "0.9.0"),
-    "k2": ("kl_loss_type", "0.3.1", "0.4.0"),
+    "k2": ("kl_loss_type", "0.3.1.dev", "0.4.0"),
     "k1+": ("kl_loss_type", "0.7.1", "0.8.0"),
     "low_var_kl+": ("kl_loss_type", "0.7.1", "0.8.0"),
 }
@@ -148,12 +148,12 @@ def test_over_what_a_release_averages(release):
 
 # trap -> configuration, a release without the trap, the first and the last one with it, one without it
 TRAPS = {
-    "ppo_epochs is not read": ({"ppo_epochs": 2}, "0.1", "0.1.1", "0.2.0.post2", "0.3.0.post0"),
-    "kl_loss_coef is subtracted": ({"use_kl_loss": True}, "", "0.1.1", "0.1.1", "0.2"),
+    "ppo_epochs is not read": ({"ppo_epochs": 2}, "0.1", "0.1.1.dev", "0.2.0.post2", "0.3.0.post0"),
+    "kl_loss_coef is subtracted": ({"use_kl_loss": True}, "", "0.1.1.dev", "0.1.1.dev", "0.2"),
     "loss_agg_mode=seq-mean-token-sum-norm is a sum": (SUM_NORM, "", "0.4.0", "0.7.0", "0.7.1"),
     "loss_scale_factor is not read": (SUM_NORM | {"loss_scale_factor": 8}, "", "0.7.0", "0.7.1", "0.8.0"),
     "loss_scale_factor is not set": (SUM_NORM, "0.7.1", "0.8.0", "0.9.1", ""),
-    "loss_agg_mode=seq-mean-token-mean divides 0 by 0": (PER_COMPLETION, "", "0.3.1", "0.6.0", "0.6.1"),
+    "loss_agg_mode=seq-mean-token-mean divides 0 by 0": (PER_COMPLETION, "", "0.3.1.dev", "0.6.0", "0.6.1"),
     "ppo_mini_batch_size is the whole batch": (
         {"data.train_batch_size": 256},
         "0.5.0",
@@ -250,7 +250,7 @@ def test_keys_that_matter_decide_the_release_if_no_release_has_all_keys():
     }
     version = choose_version(Launch("verl", "keys that change its objective", keys))
     assert version.dialect.version == VERL.version
-    assert version.candidates[0].version == "verl 0.3.1"
+    assert version.candidates[0].version == "verl 0.3.1.dev"
 
 
 def test_copies_of_old_verl_never_had_the_dual_clip():

@@ -257,13 +257,17 @@ _ALL = (
         "beta: the KL has no weights and no masks",
         lambda s, given: (
             s.beta > 0.0
-            and (s.use_vllm or s.off_policy_mask_threshold is not None or s.top_entropy_quantile < 1.0)
+            and (
+                (s.use_vllm and s.vllm_importance_sampling_correction)
+                or s.off_policy_mask_threshold is not None
+                or s.top_entropy_quantile < 1.0
+            )
         ),
         "The KL is added after the sampler's weights, the entropy mask and the off-policy mask. Tokens"
         " that those exclude are still pulled to the reference.",
         "TRL GRPOTrainer._compute_loss",
-        {"use_vllm": True, "beta": 0.04, "vllm_importance_sampling_mode": "token_mask"},
-        {"use_vllm": True, "beta": 0.0, "vllm_importance_sampling_mode": "token_mask"},
+        {"beta": 0.04, "top_entropy_quantile": 0.2},
+        {"beta": 0.0, "top_entropy_quantile": 0.2},
     ),
     Trap(
         "use_bias_correction_kl weights the KL by the sequence's ratio",

@@ -105,7 +105,7 @@ TRAPS = (
         "verl dp_actor.py of January 2025, update_policy",
         {"use_kl_loss": True},
         {"use_kl_loss": False},
-        release="0.1.1",
+        release="0.1.1.dev",
     ),
     Trap(
         "loss_agg_mode=seq-mean-token-sum-norm is a sum over the completions",
