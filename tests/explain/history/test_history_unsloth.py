@@ -7,6 +7,7 @@ import pytest
 
 from grpo_ref import slot
 from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.errata.entry import entries
 from grpo_ref.explain.trap import sprung
 from grpo_ref.surrogates import cispo, clipped
 
@@ -30,8 +31,11 @@ DAPO, DR = {"loss_type": "dapo"}, {"loss_type": "dr_grpo"}
 VLLM = {"use_vllm": True, "vllm_importance_sampling_correction": True, "loss_type": "grpo"}
 # month, configuration -> parts of the recipe
 PARTS = {
-    "no clip in its first months": ("2025-04", {"epsilon": 0.1}, {**PLAIN, "kl_coef": "0.04"}),
-    "no loss type either": ("2025-04", DR, {**PLAIN, "advantage": "group_normalized(ddof=1, eps=0.0001)"}),
+    "no clip in its first months": (
+        "2025-04",
+        {},
+        {**PLAIN, "kl_coef": "0.04", "advantage": "group_normalized(ddof=1, eps=0.0001)"},
+    ),
     "a clip": ("2025-05", {}, {"surrogate": CLIP, "kl_coef": "0.04"}),
     "another weight of the penalty": ("2025-06", {}, {"surrogate": CLIP, "kl_coef": "0.001"}),
     "bnpo, one completion at a time": (
@@ -131,6 +135,44 @@ def test_sequence_level_is_read_from_september_2025_on():
     assert levels == ["token_level", "sequence_mean_level"]
 
 
+# Month -> the newest TRL that pip installs beside Unsloth, from its requirements and the dates of TRL's releases.
+NEWEST_TRL = {
+    "2025-02": "0.15.2",
+    "2025-03": "0.15.2",
+    "2025-04": "0.15.2",
+    "2025-05": "0.18.1",
+    "2025-06": "0.19.0",
+    "2025-07": "0.20.0",
+    "2025-08": "0.22.1",
+    "2025-09": "0.23.0",
+    "2025-10": "0.23.0",
+}
+LATER_KEYS = [
+    *("loss_type", "epsilon", "epsilon_high", "delta", "num_iterations", "scale_rewards"),
+    *("mask_truncated_completions", "steps_per_generation", "generation_batch_size"),
+    *("importance_sampling_level", "top_entropy_quantile", "vllm_importance_sampling_correction"),
+]
+
+
+@pytest.mark.parametrize("month", NEWEST_TRL)
+@pytest.mark.parametrize("key", LATER_KEYS)
+def test_a_key_is_there_from_the_month_whose_trl_has_it(month, key):
+    """Until August 2026, TRL's GRPOConfig raises a TypeError for a key that it does not have."""
+    assert UNSLOTH.at(month).key(key) == TRL.at(NEWEST_TRL[month]).key(key)
+
+
+READ_NEVER = [each for each in entries("unsloth") if each.id.endswith("-not-read")]
+DROPPED = ("2026-08", "2026-09")
+"""Months in which TRL up to 0.24 is allowed, and Unsloth drops a key that TRL does not have."""
+
+
+@pytest.mark.parametrize("entry", READ_NEVER, ids=lambda entry: entry.id)
+def test_a_key_can_be_given_in_each_month_that_does_not_read_it(entry):
+    """TRL 0.24.0 is the newest that is allowed from November 2025 to September 2026."""
+    newest = NEWEST_TRL.get(entry.first, "0.24.0")
+    assert TRL.at(newest).key(*entry.keys) or {entry.first, entry.last} <= {*DROPPED}
+
+
 # the last month that refuses it, the first that does not, the loss type
 FIRST = {
     "dapo": ("2025-05", "2025-06", "dapo"),
@@ -177,7 +219,6 @@ FORCES = 'loss_type="dapo" forces epsilon_high=0.28 and mask_truncated_completio
 SETS = 'loss_type="dapo" sets epsilon_high=0.28 and mask_truncated_completions=True'
 # warning, configuration, the last month with it, the first without it
 LAST = {
-    "epsilon": ("epsilon is not read", {"epsilon": 0.1}, "2025-04", "2025-05"),
     "level": (
         "importance_sampling_level is not read",
         {"importance_sampling_level": "sequence"},
@@ -204,7 +245,6 @@ def test_a_warning_ends_with_its_behaviour(name, config, last, after):
 
 
 def test_settings_of_dapo_were_forced_and_are_set_if_not_given():
-    assert FORCES not in warnings("2025-04", **DAPO)
     assert SETS in warnings("2026-10", **DAPO)
     assert SETS not in warnings("2026-10")
 

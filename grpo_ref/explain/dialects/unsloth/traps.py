@@ -20,11 +20,6 @@ KERNEL = "unsloth_zoo/rl_replacements.py, grpo_compute_loss"
 UNTIL_AUGUST = {"epsilon_high is not set, so CISPO's cap is 0.2", "Dr. GRPO that still divides by the std"}
 """Traps of TRL that Unsloth has until August 2026."""
 UNREAD: dict[str, tuple[Any, str]] = {
-    "loss_type": ("dr_grpo", "2025-04"),
-    "epsilon": (0.1, "2025-04"),
-    "epsilon_high": (0.28, "2025-04"),
-    "delta": (4.0, "2025-04"),
-    "num_iterations": (2, "2025-04"),
     "importance_sampling_level": ("sequence", "2025-08"),
     "vllm_importance_sampling_correction": (True, "2025-09"),
     "vllm_importance_sampling_mode": ("sequence_mask", "2026-06"),
