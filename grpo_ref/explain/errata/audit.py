@@ -178,7 +178,7 @@ def _judged(
         if not entry.has_keys(each.dialect):
             states = dict.fromkeys(states, "no")
         elif not entry.has_keys(each.dialect, near=True):
-            # Outside the stated releases, an absent key of the near configuration says that nobody could avoid the entry.
+            # Releases that were not examined count only if the near configuration can be given to them.
             states = {name: "yes" if state == "yes" else "no" for name, state in states.items()}
         if {*states.values()} == {"no"}:
             no.extend(each.releases)
@@ -293,8 +293,8 @@ def _doubt(key: str, explained: Report) -> str:
 def _given(entry: Entry, explained: Report, text: str) -> tuple[tuple[str, Any, int], ...]:
     """Return the keys of an entry that the file gives, each with its value and line."""
     names = {explained.dialect.key(key) for key in (*entry.keys, *entry.example)}
-    found = {**explained.found.config, **explained.found.without_effect}
-    given = [(key, value) for key, value in found.items() if explained.dialect.key(key) in names]
+    config = {**explained.found.config, **explained.found.without_effect}
+    given = [(key, value) for key, value in config.items() if explained.dialect.key(key) in names]
     return tuple((key, value, line_of(key, text)) for key, value in given)
 
 

@@ -135,7 +135,7 @@ def test_sequence_level_is_read_from_september_2025_on():
     assert levels == ["token_level", "sequence_mean_level"]
 
 
-# Month -> the newest TRL that pip installs beside Unsloth, from its requirements and the dates of TRL's releases.
+# Month -> the newest TRL that pip installs beside Unsloth, from its requirements and the dates of TRL.
 NEWEST_TRL = {
     "2025-02": "0.15.2",
     "2025-03": "0.15.2",
