@@ -1,5 +1,6 @@
 """`grpo-ref parity --live` with a trainer's loss functions: made-up modules that have the same signatures."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -51,6 +52,21 @@ def test_a_changed_signature_is_noticed(function, arguments, message):
 
 def test_arguments_for_kwargs_are_named_as_such():
     assert signatures.call(swallows, also={"kind": "grpo"}, log_probs=1) == (1, {"kind": "grpo"})
+
+
+@pytest.mark.parametrize("trainer", FUNCTIONS)
+def test_the_table_names_the_functions_that_are_called(trainer):
+    """SkyRL and RLinf choose some of them by the configuration."""
+    tree = ast.parse((ROOT / "grpo_conformance" / "functions" / f"{trainer}.py").read_text())
+    called = {
+        node.slice.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript)
+        and ast.unparse(node.value) == "trainer"
+        and isinstance(node.slice, ast.Constant)
+    }
+    assert called
+    assert called <= FUNCTIONS[trainer]["functions"].keys()
 
 
 # ---- packages that are missing --------------------------------------------------------------------
