@@ -81,7 +81,7 @@ def recorded_cases(*calls: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]
 
 @cache
 def recorded_files() -> list[tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]]:
-    """Return the inputs, the cases and the head of each file. Every kind of vector looks through all files."""
+    """Return the inputs, cases and head of each file. Every kind of vector looks through all files."""
     return [
         (*read(path), json.loads(path.read_text(encoding="utf-8")).get("recorded", {})) for path in shipped()
     ]
