@@ -146,6 +146,8 @@ def test_a_release_that_only_the_keys_tell_is_a_condition():
     """`vllm_max_model_len` is gone in 0.18 and `loss_type` came with 0.17. A fork may have both."""
     text = TRL + "--vllm_max_model_len 1024 --loss_type bnpo"
     assert touches(text)["trl-default-temperature-0-9"] == ("possible", ("TRL 0.17.0",))
+    notes = audit(launches(text, "train.sh")[0], text).notes
+    assert notes == ("Later releases do not have vllm_max_model_len.",)
 
 
 def test_the_program_that_reads_a_file_of_keys_may_set_defaults():

@@ -152,8 +152,25 @@ def _candidates(launch: Launch) -> tuple[list[Candidate], str, list[str]]:
     if version.known_by == FORK:
         notes.append(version.cautions[0])
     elif version.known_by == KEYS:
-        notes.append("Later releases do not have all of its keys, or refuse it.")
+        order_of = [each.release for each in (*dialect.others, dialect)]
+        later_ones = (*dialect.others, dialect)[order_of.index(version.dialect.release) + 1 :]
+        lacking = [key for key in launch.keys if not all(each.has(key) for each in later_ones)]
+        known = [key for key in lacking if version.dialect.has(key)]
+        notes.append(
+            f"Later releases do not have {', '.join(known)}." if known else "Later releases refuse it."
+        )
     return candidates, version.known_by, notes
+
+
+def _removed_later(release: Dialect, dialect: Dialect, launch: Launch) -> list[str]:
+    """Return the keys of a launch that a release has and some later release does not have."""
+    every = (*dialect.others, dialect)
+    place = [each.release for each in every].index(release.release)
+    return [
+        key
+        for key in launch.keys
+        if release.has(key) and not all(each.has(key) for each in every[place + 1 :])
+    ]
 
 
 def _first_release(dialect: Dialect) -> str:
