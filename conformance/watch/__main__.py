@@ -139,7 +139,12 @@ def _snapshots(trainer: Trainer, folder: Path | None, work: Path) -> tuple[list[
             snapshots = local(trainer, folder, work)
         except NotFetchedError as error:
             problems.append(str(error))
-        return [each for each in snapshots if _is_wanted(trainer, each)], problems
+        wanted = [each for each in snapshots if _is_wanted(trainer, each)]
+        if snapshots and not wanted:
+            problems.append(
+                f"expected {trainer.recorded} or newer; {folder} has only release {trainer.release}"
+            )
+        return wanted, problems
     if trainer.commit:
         try:
             snapshots.append(newest_commit(trainer, work))

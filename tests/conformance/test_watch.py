@@ -267,6 +267,16 @@ def test_one_trainer_that_cannot_be_fetched_does_not_hide_the_others(repository,
     assert "verl: expected verl or a wheel of it" in shown.out
 
 
+def test_a_release_that_is_older_than_the_recorded_commit_is_no_comparison(repository, tmp_path, capsys):
+    _, tracked = repository
+    [trainer] = read(tracked)
+    tracked.write_text(dump([replace(trainer, package="pkg-name", release="1.0")]))
+    wheel(tmp_path / "w", "1.0", {"pkg/loss.py": SOURCE})
+    status, shown = run(capsys, "check", "--from", tmp_path / "w", "--tracked", tracked)
+    assert status == 2
+    assert "has only release 1.0" in shown.err
+
+
 # ---- recorded cases -----------------------------------------------------------------------------
 
 
