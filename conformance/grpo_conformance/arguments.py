@@ -6,27 +6,45 @@ from typing import Any
 
 import numpy as np
 
+from grpo_conformance.vector import Floats
+
 NAMES: dict[str, tuple[str, ...]] = {
     "log_probs": (
-        *("per_token_logps", "log_prob", "logprobs", "logps", "logp"),
-        *("new_log_probs", "new_logprobs", "new_logps", "new_log_prob", "action_log_probs"),
+        "per_token_logps",
+        "log_prob",
+        "logprobs",
+        "logps",
+        "logp",
+        "new_log_probs",
+        "new_logprobs",
+        "new_logps",
+        "new_log_prob",
+        "action_log_probs",
     ),
     "old_log_probs": (
-        *(
-            "old_per_token_logps",
-            "old_log_prob",
-            "old_logprobs",
-            "old_logps",
-            "old_logp",
-            "old_action_log_probs",
-        ),
+        "old_per_token_logps",
+        "old_log_prob",
+        "old_logprobs",
+        "old_logps",
+        "old_logp",
+        "old_action_log_probs",
     ),
     "ref_log_probs": (
-        *("ref_per_token_logps", "ref_log_prob", "ref_logprobs", "ref_logps", "ref_logp"),
-        *("base_action_log_probs", "reference_log_probs", "ref_logprob", "log_probs_base"),
+        "ref_per_token_logps",
+        "ref_log_prob",
+        "ref_logprobs",
+        "ref_logps",
+        "ref_logp",
+        "base_action_log_probs",
+        "reference_log_probs",
+        "ref_logprob",
+        "log_probs_base",
     ),
     "rollout_log_probs": (
-        *("sampling_per_token_logps", "rollout_logprobs", "rollout_log_prob", "sampler_log_probs"),
+        "sampling_per_token_logps",
+        "rollout_logprobs",
+        "rollout_log_prob",
+        "sampler_log_probs",
     ),
     "advantages": ("advantage", "adv"),
     "rewards": ("reward", "scores", "token_level_rewards", "rewards_per_func"),
@@ -42,19 +60,26 @@ NAMES: dict[str, tuple[str, ...]] = {
 """Input -> other names under which a function may take it."""
 SETTINGS: dict[str, tuple[str, ...]] = {
     "clip_low": (
-        *(
-            "epsilon_low",
-            "epsilon",
-            "eps_low",
-            "clip_eps_low",
-            "clip_ratio_low",
-            "cliprange_low",
-            "eps_clip_low",
-        ),
-        *("clip_eps", "clip_ratio", "cliprange", "eps_clip", "clip_epsilon"),
+        "epsilon_low",
+        "epsilon",
+        "eps_low",
+        "clip_eps_low",
+        "clip_ratio_low",
+        "cliprange_low",
+        "eps_clip_low",
+        "clip_eps",
+        "clip_ratio",
+        "cliprange",
+        "eps_clip",
+        "clip_epsilon",
     ),
     "clip_high": (
-        *("epsilon_high", "eps_high", "clip_eps_high", "clip_ratio_high", "cliprange_high", "eps_clip_high"),
+        "epsilon_high",
+        "eps_high",
+        "clip_eps_high",
+        "clip_ratio_high",
+        "cliprange_high",
+        "eps_clip_high",
     ),
     "max_ratio": ("delta", "clip_ratio_c", "dual_clip", "epsilon_max", "cap"),
     "kl_coef": ("beta", "kl_loss_coef", "kl_beta"),
@@ -64,9 +89,13 @@ SETTINGS: dict[str, tuple[str, ...]] = {
 }
 """Setting -> other names under which a function may take it."""
 TRL = {
-    **{"log_probs": "per_token_logps", "old_log_probs": "old_per_token_logps"},
-    **{"ref_log_probs": "ref_per_token_logps", "rollout_log_probs": "sampling_per_token_logps"},
-    **{"advantages": "advantages", "mask": "completion_mask", "rewards": "rewards"},
+    "log_probs": "per_token_logps",
+    "old_log_probs": "old_per_token_logps",
+    "ref_log_probs": "ref_per_token_logps",
+    "rollout_log_probs": "sampling_per_token_logps",
+    "advantages": "advantages",
+    "mask": "completion_mask",
+    "rewards": "rewards",
     "group_size": "num_generations",
 }
 """Input -> its key in a parameter `inputs`, the dict that TRL passes to `_compute_loss`."""
@@ -107,10 +136,13 @@ def keywords(
       ParameterError: if a parameter without a default has an unknown name, or the input that is differentiated, the
         first one, has no parameter. The message lists the known names.
     """
-    known = {alias: value for name, value in settings.items() for alias in (name, *SETTINGS.get(name, ()))}
-    known |= dict(settings)  # a setting's own name goes before the alias of another one
-    known |= {alias: value for name, value in inputs.items() for alias in (name, *NAMES.get(name, ()))}
-    known |= dict(inputs)
+    # A name of an input goes before a name of a setting, and an own name before another one.
+    known = {
+        **{alias: value for name, value in settings.items() for alias in SETTINGS.get(name, ())},
+        **settings,
+        **{alias: value for name, value in inputs.items() for alias in NAMES.get(name, ())},
+        **inputs,
+    }
     given: dict[str, Any] = {}
     for name, parameter in parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -122,12 +154,9 @@ def keywords(
             given[name] = known[name]
         elif parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL:
             raise ParameterError(f"parameter {name!r}: no input of that name; {expected(inputs, settings)}")
-    first = next(iter(inputs))
-    if (
-        INPUTS not in given
-        and first in ("log_probs", "values")
-        and not any(value is inputs[first] for value in given.values())
-    ):
+    first, differentiated = next(iter(inputs.items()))
+    taken = INPUTS in given or any(value is differentiated for value in given.values())
+    if first in ("log_probs", "values") and not taken:
         raise ParameterError(f"no parameter for {first}; {expected(inputs, settings)}")
     return given
 
@@ -158,14 +187,19 @@ def in_form(parameters: Parameters, inputs: Mapping[str, Any]) -> dict[str, Any]
     if PER_TOKEN in parameters and np.ndim(given.get("advantages", 0.0)) == 1:
         given["advantages"] = np.broadcast_to(given["advantages"][:, None], given["log_probs"].shape).copy()
     if "token_level_rewards" in parameters and "mask" in given and np.ndim(given.get("rewards", 0.0)) == 1:
-        mask = given["mask"]
-        last = np.where(
-            mask.any(-1), mask.shape[1] - 1 - np.argmax(mask[:, ::-1] > 0, axis=1), mask.shape[1] - 1
-        )
-        spread = np.zeros(mask.shape)
-        spread[np.arange(len(mask)), last] = given["rewards"]
-        given["rewards"] = spread
+        given["rewards"] = at_last_tokens(given["rewards"], given["mask"])
     if "group_size" in given and any(name in parameters for name in ("index", *NAMES["index"])):
         rows = len(given.get("rewards", given.get("mask", ())))
         given["index"] = np.arange(rows) // int(given["group_size"])
     return given
+
+
+def at_last_tokens(rewards: Floats, mask: Floats) -> Floats:
+    """Return (N, T) rewards, each at the last token of its completion. Without tokens, it is at the last place.
+
+    >>> at_last_tokens(np.array([1.0, 2.0]), np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 2.0]]
+    """
+    length = mask.shape[1]
+    last = length - 1 - np.argmax(mask[:, ::-1] > 0, axis=1)  # argmax is 0 if a completion has no token
+    return np.where(np.arange(length) == last[:, None], rewards[:, None], 0.0)
