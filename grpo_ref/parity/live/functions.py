@@ -162,8 +162,9 @@ def covered(trainer: str, release: str) -> str:
 def summary(installed: Installed, results: Sequence[Result], replaced: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the summary."""
     about, counts = FUNCTIONS[installed.trainer], Counter(each.status for each in results)
+    compared = sum(counts[name] for name in COMPARED)
     yield (
-        f"{about['title']} {installed.release}: {sum(counts[name] for name in COMPARED)} cases compared;"
+        f"{about['title']} {installed.release}: {compared} case{'s' * (compared != 1)} compared;"
         f" {counts['agrees']} as recorded at {about['recorded']}, {counts['explained']} changed as explain says,"
         f" {counts['differs']} differ."
     )

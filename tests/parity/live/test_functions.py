@@ -226,7 +226,7 @@ def test_functions_that_compute_the_recorded_numbers(scripted, tmp_path):
     scripted(CLIPPED)
     shown = run("--live", "slime", "--json", tmp_path / "results.json")
     assert shown.exit_code == 0
-    assert "slime checkout: 1 cases compared; 1 as recorded at 624b824a" in shown.output
+    assert "slime checkout: 1 case compared; 1 as recorded at 624b824a" in shown.output
     assert "replaced by empty modules: megatron." in shown.output
     written = json.loads((tmp_path / "results.json").read_text())
     assert (written["replaced"], written["cases"][0]["status"]) == (["megatron"], "agrees")
