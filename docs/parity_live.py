@@ -75,10 +75,8 @@ run.
 `grpo-ref parity --live openrlhf --source FOLDER` does this with your checkout. `--release` names the
 release if the checkout does not state it.
 
-The cases that differ are about numbers that are not finite. Up to 0.10.2, OpenRLHF's GSPO divides 0 by 0
-for a completion without tokens, and PyTorch multiplies 0 by infinity where a ratio overflows. Since 0.11.2,
-OpenRLHF drops a token whose sampler's log-probability is NaN if its correction masks; `explain` makes the
-loss NaN, as before.
+The cases that differ are about numbers that are not finite. Up to 0.10.2, OpenRLHF's GSPO divides 0 by 0 for
+a completion without tokens, and PyTorch multiplies 0 by infinity where a ratio overflows.
 """
 
 

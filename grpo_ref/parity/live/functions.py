@@ -11,10 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from grpo_conformance import RECORDINGS
 
+from grpo_ref.explain.dialect import numbered
 from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.dialects.openrlhf.keys import SCHEMES
 from grpo_ref.parity.live.environment import FUNCTIONS, Installed, NotRun, environment_of, package_in
 from grpo_ref.parity.replay import compare, read, rebuild
 
+CORRECTION = "algo.advantage.is_correction"
+"""Prefix of OpenRLHF's keys of the correction for the sampler, two of which 0.11.2 replaced."""
 RESULTS = ("loss", "grad_logp", "value")
 """Numbers of a case that are compared. Metrics are not: many of them are logged outside the functions."""
 COMPARED = ("agrees", "explained", "differs")
@@ -134,7 +138,9 @@ def result(
         with np.errstate(all="ignore"):
             before = compare(bare | {name: case[name] for name in theirs}, inputs, theirs)
             try:
-                ours = rebuild(bare | {"release": covered(case["trainer"], release)}, inputs)
+                known = covered(case["trainer"], release)
+                config = config_at(case["trainer"], case["config"], known)
+                ours = rebuild(bare | {"release": known, "config": config}, inputs)
             except ValueError as error:  # the release has no such key
                 return Result(case["id"], "outside", before.error, problem=f"explain: {error}")
             explained = compare(bare | theirs, inputs, ours)
@@ -142,6 +148,28 @@ def result(
         return Result(case["id"], "stops", problem=f"other numbers than the recorded ones: {error}")
     status = "agrees" if before.passed else "explained"
     return Result(case["id"], status if explained.passed else "differs", before.error, explained.error)
+
+
+def config_at(trainer: str, config: Mapping[str, Any], release: str) -> Mapping[str, Any]:
+    """Return the configuration of a case with the keys of a release that replaced some of its keys.
+
+    >>> flags = {f"{CORRECTION}_enable": True, f"{CORRECTION}_type": "icepop"}
+    >>> config_at("openrlhf", flags, "0.11.2") == {f"{CORRECTION}_level": "token", f"{CORRECTION}_mode": "mask"}
+    True
+    >>> config_at("openrlhf", flags, "0.11.0") == flags
+    True
+    """
+    if trainer != "openrlhf" or not release or numbered(release) < numbered("0.11.2"):
+        return config
+    left = {
+        key: value
+        for key, value in config.items()
+        if not key.startswith((f"{CORRECTION}_enable", f"{CORRECTION}_type"))
+    }
+    if not config.get(f"{CORRECTION}_enable"):
+        return left
+    scheme = SCHEMES[config.get(f"{CORRECTION}_type", "tis")]
+    return left | {f"{CORRECTION}_level": scheme.level, f"{CORRECTION}_mode": scheme.mode}
 
 
 def covered(trainer: str, release: str) -> str:

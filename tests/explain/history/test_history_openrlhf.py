@@ -7,6 +7,7 @@ from grpo_ref.explain.dialects.openrlhf import DIALECT
 from grpo_ref.explain.dialects.openrlhf.kernels import (
     less_batch_mean,
     ratio_below_divergence,
+    ratio_inside,
     unbiased_gradient,
 )
 from grpo_ref.explain.launch import launches
@@ -32,14 +33,18 @@ SEQUENCE = (
     "(indicator(level=sequence_mean_level, min_ratio=0.5, max_ratio=5.0, unknown=nan),"
     " truncated(max_ratio=inf, unknown=nan))"
 )
+# The flags of 0.11.2 drop NaN too, where the loss was NaN before.
+DROPPED = {
+    level: f"(ratio_inside(level={level}, min_ratio=0.5, max_ratio=5.0))" for level in ("token", "seq")
+}
 # configuration, part -> release: the part
 BORDERS = {
     "tis is token and clip": (
         *(corrected("token", "clip"), "corrections"),
         {"0.11.1": REFUSED, "0.11.2": TIS},
     ),
-    "icepop is token and mask": (corrected("token"), "corrections", {"0.11.2": ICEPOP}),
-    "seq-mask-tis is seq and mask": (corrected("seq"), "corrections", {"0.11.2": SEQUENCE}),
+    "icepop is token and mask": (corrected("token"), "corrections", {"0.11.2": DROPPED["token"]}),
+    "seq-mask-tis is seq and mask": (corrected("seq"), "corrections", {"0.11.2": DROPPED["seq"]}),
     "the old flag of tis": (by_type("tis"), "corrections", {"0.11.0": TIS, "0.11.1": TIS}),
     "the old flag of icepop": (by_type("icepop"), "corrections", {"0.11.1": ICEPOP}),
     "the old flag of seq-mask-tis": (by_type("seq-mask-tis"), "corrections", {"0.11.1": SEQUENCE}),
@@ -149,6 +154,25 @@ def test_a_ratio_counts_where_the_divergence_is_small():
     for delta, expected in ((1e-9, 2.0), (-1e-9, 0.0)):
         found = ratio_below_divergence(*fields, statistic="binary_kl", max_value=border + delta)
         np.testing.assert_allclose(found[..., 0], expected, rtol=1e-14)
+
+
+# level, bounds -> weights of the ratios 2, NaN, 10 in a first completion and 4, 1, 1 in a second one
+INSIDE = {
+    "token": ("token", (0.5, 5.0), [[2.0, 0.0, 0.0], [4.0, 1.0, 1.0]]),
+    "a narrow window of tokens": ("token", (0.5, 2.0), [[2.0, 0.0, 0.0], [0.0, 1.0, 1.0]]),
+    "completion": ("seq", (0.5, 5.0), [[0.0, 0.0, 0.0], [4.0, 1.0, 1.0]]),
+    "a geometric mean of 1.59": ("seq", (0.5, 1.5), [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
+    "the wrong order": ("token", (5.0, 0.5), [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
+}
+
+
+@pytest.mark.parametrize(("level", "bounds", "weights"), INSIDE.values(), ids=INSIDE)
+def test_a_ratio_counts_inside_the_window_and_nan_is_outside(level, bounds, weights):
+    sampler = -np.log([[[2.0, np.nan, 10.0], [4.0, 1.0, 1.0]]])
+    low, high = bounds
+    fields = (np.zeros((1, 2, 3)), sampler, np.ones((1, 2, 3)))
+    found = ratio_inside(*fields, level=level, min_ratio=low, max_ratio=high)
+    np.testing.assert_allclose(found, [weights], rtol=1e-14)
 
 
 @pytest.mark.parametrize(("estimator", "value"), [("k1", 1.0), ("k2", 0.5), ("k3", np.exp(-1.0))])

@@ -223,6 +223,39 @@ def window_times_ratio(
     return xp.where((ratio >= min_ratio) & (ratio <= max_ratio), ratio, outside)
 
 
+def ratio_inside(
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    mask: Array,
+    *,
+    level: str = "token",
+    min_ratio: float,
+    max_ratio: float,
+) -> Array:
+    """Keep the ratio of learner to sampler where it is within the bounds. NaN is outside.
+
+        w = c · [min_ratio <= ρ <= max_ratio],   c = exp(log πold - log πrollout)
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats; NaN where the sampler reported nothing.
+      mask: (P, G, T) 1 on completion tokens.
+      level: "token" for ρ = c, or "seq" for ρ as the geometric mean of c over the completion.
+      min_ratio, max_ratio: algo.advantage.is_correction_threshold. If they are in the wrong order, every weight is 0.
+
+    Returns:
+      (P, G, T) weights; 0 where a token or a completion is dropped.
+
+    OpenRLHF 0.11.2, `PolicyLoss` with is_correction_mode "mask".
+    """
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    log_ratio = where_mask(mask, old_log_probs - rollout_log_probs)
+    statistic = log_ratio
+    if level == "seq":
+        statistic = masked_mean(log_ratio, mask, axis=TOKENS, keepdims=True) + xp.zeros_like(mask)
+    statistic = xp.exp(statistic)
+    return xp.where((statistic >= min_ratio) & (statistic <= max_ratio), xp.exp(log_ratio), 0.0)
+
+
 def the_same(old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, weight: float) -> Array:
     """Return the constant weight that a window with swapped bounds gives, for any ratio.
 

@@ -22,6 +22,7 @@ from grpo_ref.explain.dialects.openrlhf.kernels import (
     limited,
     mean_between,
     ratio_below_divergence,
+    ratio_inside,
     returned,
     returned_with_penalty,
     shaped_reward,
@@ -200,6 +201,8 @@ def _corrections(settings: Settings) -> tuple[Slot, ...]:
     if correction.mode == "clip":
         limits = slot(truncated, **window, unknown=nan)
         return (slot(the_same, weight=high) if is_empty else limits,)
+    if not settings["algo.advantage.is_correction_enable"]:  # the flags of 0.11.2, which drop NaN as well
+        return (slot(ratio_inside, level=correction.level, **window),)
     if correction.level == "token":
         return (slot(window_times_ratio, **window),)
     inside = slot(indicator, level=sequence_mean_level, **window, unknown=nan)

@@ -9,6 +9,7 @@ from grpo_ref.explain.dialects.openrlhf.kernels import (
     limited,
     mean_between,
     ratio_below_divergence,
+    ratio_inside,
     returned,
     returned_with_penalty,
     shaped_reward,
@@ -45,6 +46,8 @@ PHRASES: Mapping[Kernel, Phrase] = {
     less_batch_mean: "rewards centred over the whole batch",
     ratio_below_divergence: "importance weights against the sampler per token, 0 where the"
     " {statistic:binary_kl=binary KL|total variation} {level:seq=of the completion|of the token} is above {max_value}",
+    ratio_inside: "importance weights against the sampler per token, 0 {level:seq=for a completion whose mean ratio is"
+    " |}{outside}",
     unbiased_gradient: "{estimator} with the gradient of the reverse KL",
     limited: "{scores}, limited to {limits}",
     returned: "{scores}, limited to {limits}<, discounted by {gamma}>,"
