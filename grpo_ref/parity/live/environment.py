@@ -79,7 +79,8 @@ def find(trainer: str, python: Path | None, source: Path | None) -> Installed:
     Raises:
       NotRun: if `source` does not hold the trainer, if the interpreter does not start, or if the trainer or a package that the runner needs is missing.
     """
-    interpreter = Path(sys.executable) if python is None else python
+    # Absolute, since the runners start in another folder, but not resolved: the link leads to the environment.
+    interpreter = Path(sys.executable) if python is None else python.absolute()
     if source is not None and trainer in FUNCTIONS and not _holds(trainer, source):
         raise NotRun(
             f"--source: expected a folder with the package {FUNCTIONS[trainer]['package']}, got {source}"

@@ -279,6 +279,15 @@ def test_the_version_of_a_checkout(tmp_path, interpreter, file, text, release):
     assert find("openrlhf", interpreter, source).release == release
 
 
+def test_a_relative_interpreter_is_found_from_every_folder(tmp_path, interpreter, monkeypatch):
+    """It is not resolved: the interpreter of an environment is a link to one outside."""
+    source = tmp_path / "checkout"
+    (source / "openrlhf").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(interpreter)
+    monkeypatch.chdir(tmp_path)
+    assert find("openrlhf", Path("link"), source).python == tmp_path / "link"
+
+
 def test_a_folder_without_the_trainer_is_refused(tmp_path):
     with pytest.raises(NotRun, match="--source: expected a folder with the package openrlhf, got "):
         find("openrlhf", None, tmp_path)
