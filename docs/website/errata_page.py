@@ -18,7 +18,9 @@ WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 def write_errata(links: Links) -> None:
     """Write the page."""
     text = links.rewritten((ROOT / PATH).read_text(encoding="utf-8"), path=PATH, page=PAGE)
-    write(f"{PAGE}.md", "\n\n".join([WIDE + text.rstrip(), *_kinds(), _table(), *_sections(), ""]))
+    begin, heading, fields = text.rstrip().partition("## The fields")
+    parts = [WIDE + begin.rstrip(), _table(), *_kinds(), heading + fields, *_sections(), ""]
+    write(f"{PAGE}.md", "\n\n".join(parts))
 
 
 def _kinds() -> Iterator[str]:
@@ -29,7 +31,7 @@ def _kinds() -> Iterator[str]:
 def _table() -> str:
     head = ["| trainer | behaviour | releases | kind | effect | evidence |", "|---|---|---|---|---|---|"]
     rows = "\n".join([*head, *map(_row, entries())])
-    return f"## All entries\n\nClick a column header to sort.\n\n:::{{div}} sortable wide\n{rows}\n:::"
+    return f"## All entries\n\nClick a column header to sort.\n\n:::{{div}} sortable wide errata\n{rows}\n:::"
 
 
 def _row(entry: Entry) -> str:
