@@ -62,6 +62,9 @@ The table above is about recorded gradients. In the runs below, `grpo-ref parity
 release itself, with all cases, on one CPU. A run agrees if each case computes what `explain` says of that
 release. Cases that the release lacks are "not run"; cases with which it stops are mostly those that need
 vLLM or Liger. PyTorch 2.13.0.
+
+`make parity-live` installs the newest TRL and verl and runs both. On 2026-11-28 these were TRL 1.16.0 and
+verl 0.9.1 with PyTorch 2.14.1 and transformers 5.24.0: all cases that were compared agreed, 289 and 319.
 """
 FUNCTIONS_HEAD = """## Loss functions run live
 
