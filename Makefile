@@ -3,7 +3,8 @@
 # make test    run the tests, a sample of the slow ones (minutes)   make test-core   the core's tests (seconds)
 # make test-core-alone   the same with the core's three libraries and nothing else
 # make test-times   run every test and write to tests/TIMES.md where their time goes
-# make test-all   run every test, as CI does (a quarter of an hour)   make check   style, types and every test
+# make test-share   the same with a share of the slow tests that depends on the commit, as CI does (SHARE=0 chooses the first)
+# make test-all   run every test (half an hour)   make check   style, types and every test
 # make bench   benchmarks (minutes)
 # make report  run all experiments (minutes) and renew the pages of the claims and their table
 # make diagnose-rates   simulate runs with and without faults, and count what grpo-ref diagnose says of them (minutes)
@@ -28,7 +29,7 @@ READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo parity-live test test-all test-core test-core-alone test-learning test-times check lint types coverage docs nearest-keys diagnose-rates notebooks page report bench bench-gpu bench-page page-functions speed setup \
+.PHONY: attack attack-sample demo parity-live test test-share test-all test-core test-core-alone test-learning test-times check lint types coverage docs nearest-keys diagnose-rates notebooks page report bench bench-gpu bench-page page-functions speed setup \
 	site test-site test-web verdicts-web clean
 
 setup: $(READY)
@@ -42,6 +43,11 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --quick
+
+# the number of the commit chooses the share, so that later commits run other tests
+SHARE ?= $(shell printf %d 0x$$(git rev-parse --short=6 HEAD 2> /dev/null || echo 0))
+test-share: $(READY)
+	$(BIN)/python -m pytest -n auto --share $(SHARE)
 
 test-all: $(READY)
 	$(BIN)/python -m pytest -n auto

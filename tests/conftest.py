@@ -26,6 +26,9 @@ if not importlib.util.find_spec("torch"):
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="run a sample of the slow tests: make test")
     parser.addoption(
+        "--share", type=int, metavar="NUMBER", help="run this sample and some slow files: make test-share"
+    )
+    parser.addoption(
         "--times", metavar="FILE", help="write the CPU seconds and memory of each test: make test-times"
     )
 
@@ -39,9 +42,10 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """With `--quick`, keep a sample of the slow files."""
-    if config.getoption("--quick", default=False):
-        chosen = kept(items, config.rootpath)
+    """With `--quick` or `--share`, keep a sample of the slow files."""
+    share = config.getoption("--share", default=None)
+    if share is not None or config.getoption("--quick", default=False):
+        chosen = kept(items, config.rootpath, share)
         config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
         items[:] = chosen
 
