@@ -129,7 +129,7 @@ def test_a_fork_may_compute_something_else_and_that_is_said():
 def test_keys_that_no_version_has_together_are_of_a_fork():
     keys = {"actor.ppo_micro_batch_size": 8, "actor.clip_ratio_low": 0.2}
     dialect, launch = dialect_of(Launch("verl", FOUND, keys))
-    assert dialect.version == "verl 0.3.1"
+    assert dialect.version == "verl 0.3.1.dev"
     assert launch.cautions[0].startswith("No covered release has all of its keys, so the file is for a fork.")
 
 
@@ -164,7 +164,7 @@ def test_the_sign_of_a_penalty_is_told_however_small_its_weight():
         "actor.kl_loss_coef": 1e-6,
     }
     sentence = report(*dialect_of(Launch("verl", FOUND, keys))).explanation.paragraph
-    assert "KL penalty 1e-06 (k3) [verl 0.1.1: KL penalty -1e-06 (k3)]" in sentence
+    assert "KL penalty 1e-06 (k3) [verl 0.1.1.dev: KL penalty -1e-06 (k3)]" in sentence
 
 
 def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
@@ -173,11 +173,11 @@ def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
     sentence = report(*dialect_of(Launch("verl", FOUND, keys))).explanation.paragraph
     assert sentence.startswith(
         "PPO-clip 0.2/0.2 with a dual clip at 3, per token"
-        " [verl 0.1.1 to 0.3.0.post1: PPO-clip 0.2/0.2 per token];"
+        " [verl 0.1.1.dev to 0.3.0.post1: PPO-clip 0.2/0.2 per token];"
     )
     assert sentence.endswith(
-        "; KL penalty 0.001 (k3) [verl 0.1.1: KL penalty -0.001 (k3)];"
-        " entropy bonus 0.001 with verl 0.1.1 to 0.3.1 only."
+        "; KL penalty 0.001 (k3) [verl 0.1.1.dev: KL penalty -0.001 (k3)];"
+        " entropy bonus 0.001 with verl 0.1.1.dev to 0.3.1.dev only."
     )
 
 
