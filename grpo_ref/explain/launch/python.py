@@ -24,6 +24,10 @@ BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mod: operator.mod,
 }
 CASTS: Mapping[str, Callable[[Any], Any]] = {"int": int, "float": float, "str": str, "bool": bool}
+COPIES = ("copy.copy", "copy.deepcopy")
+"""Functions that return a dictionary with the same keys."""
+CHANGES = ("update", "pop", "popitem", "clear", "setdefault", "__setitem__")
+"""Methods that change a dictionary."""
 SETS = re.compile(
     r"(?:%(?:set_)?env\s+(?P<n>\w+)[=\s]|os\.environ\[['\"](?P<m>\w+)['\"]\]\s*=)\s*['\"]?([^'\"]*?)['\"]?\s*$"
 )
@@ -261,6 +265,13 @@ class _Reader:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
                 self._assign(target, node.value)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            value = self._value(node.value)
+            self._change(node.target.id, value if isinstance(value, dict) else None, node)
+        elif isinstance(node, ast.Delete):
+            for each in node.targets:
+                if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name):
+                    self._change(each.value.id, None, node)
         elif isinstance(node, ast.Return) and isinstance(node.value, ast.Dict):
             self._keep(node.value)
         elif isinstance(node, ast.Call):
@@ -320,6 +331,9 @@ class _Reader:
             if config is not None:
                 config.keys[target.attr] = self._either(_dotted(target), config.keys.get(target.attr), value)
             return
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            key = self._value(target.slice)
+            self._change(target.value.id, {key: self._value(value)} if isinstance(key, str) else None, target)
         if not isinstance(target, ast.Name):
             return
         made = self._config(value)
@@ -384,20 +398,40 @@ class _Reader:
             )
 
     def _see_update(self, node: ast.Call) -> None:
-        """Follow `d.update({...})` of a dictionary that was assigned before. An unread update makes it unknown."""
+        """Follow `d.update({...})` and `d.pop("key")` of a dictionary that was assigned before.
+
+        Another change makes the dictionary unknown.
+        """
         func = node.func
         if not (
-            isinstance(func, ast.Attribute) and func.attr == "update" and isinstance(func.value, ast.Name)
+            isinstance(func, ast.Attribute) and func.attr in CHANGES and isinstance(func.value, ast.Name)
         ):
             return
-        name = func.value.id
+        before = self.names.get(func.value.id)
+        if func.attr == "pop" and node.args and isinstance(before, dict) and id(node) not in self.in_branches:
+            popped = self._value(node.args[0])
+            if isinstance(popped, str):
+                self.names[func.value.id] = {key: value for key, value in before.items() if key != popped}
+                return
+        given: list[Any] = [self._value(each) for each in node.args] + [self._keywords(node)]
+        is_read = func.attr == "update" and all(isinstance(each, dict) for each in given)
+        is_read = is_read and not any(self._unread(node))
+        more = {key: value for part in given for key, value in part.items()} if is_read else None
+        self._change(func.value.id, more, node)
+
+    def _change(self, name: str, more: Mapping[str, Any] | None, node: ast.AST) -> None:
+        """Add keys to a dictionary that was assigned before.
+
+        Args:
+          name: the name of the dictionary.
+          more: the keys, or None if they are known only when the script runs. Then the dictionary is unknown.
+          node: the statement, which may be in a branch. Then the dictionary is unknown too.
+        """
         before = self.names.get(name)
         if not isinstance(before, dict):
             return
-        given = [self._value(each) for each in node.args] + [self._keywords(node)]
-        is_read = all(isinstance(each, dict) for each in given) and not any(self._unread(node))
-        if is_read and id(node) not in self.in_branches:
-            self.names[name] = {key: value for part in (before, *given) for key, value in part.items()}
+        if more is not None and id(node) not in self.in_branches:
+            self.names[name] = {**before, **more}
         else:
             self.names[name] = Unknown(name, "it is updated when the script runs")
 
@@ -554,6 +588,31 @@ class _Reader:
                 raise ValueError("no constant")
         return found
 
+    def _made_dictionary(self, node: ast.Call) -> dict[str, Any]:
+        """Return the dictionary that `dict(...)` makes: of other dictionaries, of keywords, or of both."""
+        parts = [*node.args, *(each.value for each in node.keywords if each.arg is None)]
+        read = [self._dictionary_in(each) for each in parts]
+        named = {each.arg: self._value(each.value) for each in node.keywords if each.arg is not None}
+        return {key: value for part in (*read, named) for key, value in part.items()}
+
+    def _dictionary_in(self, node: ast.expr) -> dict[str, Any]:
+        """Return a copy of the dictionary that an expression stands for.
+
+        Raises:
+          ValueError: if the dictionary is known only when the script runs.
+        """
+        value = self._value(node)
+        if not isinstance(value, dict):
+            raise ValueError("no dictionary of constants")
+        return dict(value)
+
+    def _copied(self, node: ast.Call, name: str) -> ast.expr | None:
+        """Return the expression that a call copies, as in `copy.copy(d)` and `d.copy()`; None for other calls."""
+        if name in COPIES and len(node.args) == 1:
+            return node.args[0]
+        is_method = isinstance(node.func, ast.Attribute) and node.func.attr == "copy"
+        return node.func.value if is_method and isinstance(node.func, ast.Attribute) else None
+
     def _attribute(self, node: ast.Attribute) -> Any:
         """Return the default of an option of the script, or a key of a configuration that was made before."""
         if isinstance(node.value, ast.Name) and node.value.id in self.made:
@@ -587,7 +646,9 @@ class _Reader:
     def _called(self, node: ast.Call) -> Any:
         name = self._origin(node.func)
         if name == "dict":
-            return self._keywords(node)
+            return self._made_dictionary(node)
+        if (source := self._copied(node, name)) is not None:
+            return self._dictionary_in(source)
         if name in CASTS and len(node.args) == 1:
             return CASTS[name](self._known(node.args[0]))
         if name in ("os.environ.get", "os.getenv") and len(node.args) == 2:

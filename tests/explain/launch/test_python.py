@@ -74,7 +74,17 @@ def test_a_name_means_what_it_was_last_given_unless_it_depends_on_a_branch():
 UPDATES = {
     "a dictionary": ('d.update({"beta": 0.2})', {"beta": 0.2, "epsilon": 0.1}),
     "keywords": ("d.update(beta=0.2)", {"beta": 0.2, "epsilon": 0.1}),
+    "a key": ('d["beta"] = 0.2', {"beta": 0.2, "epsilon": 0.1}),
+    "a merge": ('d |= {"beta": 0.2}', {"beta": 0.2, "epsilon": 0.1}),
+    "a key that is taken out": ('d.pop("beta", None)', {"epsilon": 0.1}),
+    "a copy": ("d = dict(d, beta=0.2)", {"beta": 0.2, "epsilon": 0.1}),
+    "a copy of a copy": ("d = copy.deepcopy(d.copy())", {"beta": 0.1, "epsilon": 0.1}),
+    "a dictionary of a dictionary": ("d = dict(**d)", {"beta": 0.1, "epsilon": 0.1}),
     "nothing that can be read": ("d.update(load())", {}),
+    "a name of a key that is computed": ("d[key] = 0.2", {}),
+    "a key that is taken out by its name": ("d.pop(key)", {}),
+    "a key that is deleted": ('del d["beta"]', {}),
+    "a default": ('d.setdefault("beta", 0.2)', {}),
     "a dictionary in a branch": ('if big:\n    d.update({"beta": 0.2})', {}),
 }
 
@@ -87,7 +97,20 @@ def test_an_update_of_a_dictionary_is_followed(update, expected):
     assert bool(config.unread) == (not expected)
 
 
-@pytest.mark.parametrize("source", ["def make(**k):\n    return GRPOConfig(**k)", "GRPOConfig(**{**d, **e})"])
+UNREAD = (
+    "def make(**k):\n    return GRPOConfig(**k)",
+    "GRPOConfig(**{**d, **e})",
+    *(
+        f"k = {made}\nGRPOConfig(**k)"
+        for made in (
+            *("dict(cfg['grpo'])", "dict(cfg, beta=0.1)", "dict(**cfg)", "dict([('beta', 0.1)])", "cfg.copy()"),
+            *("copy.copy(cfg)", "copy.deepcopy(cfg)", "{k: v for k, v in cfg.items()}", "vars(cfg)", "load()"),
+        )
+    ),
+)
+
+
+@pytest.mark.parametrize("source", UNREAD)
 def test_keys_that_an_unread_dictionary_may_set_are_unknown(source):
     """The defaults of TRL must not be reported: the dictionary may set any key."""
     (launch,) = launches(f"from trl import GRPOConfig\n{source}", "a.py")
