@@ -77,6 +77,7 @@ class Key:
       renamed: pairs of an old and a new name of a value. A third item is the only alias under which the old name counts.
       written: true if `convert` must write the key out, because the trainer's own default differs.
       behaviour: true for behaviour that has no key in the trainer, and so cannot be given.
+      of_command: true if only the command that starts the trainer sets the key, by `defaults_by_command`. No file does.
       required: without the key the trainer optimizes an objective of another family: a sentence on that family.
       about: a sentence on the effect of the key, if no part of a recipe shows it.
       meaning: a sentence that is true where the value of a behaviour is true, or that names what a list holds. The
@@ -98,6 +99,7 @@ class Key:
     renamed: tuple[tuple[Any, ...], ...] = ()
     written: bool = False
     behaviour: bool = False
+    of_command: bool = False
     required: str = ""
     about: str = ""
     meaning: str = ""
@@ -229,7 +231,8 @@ class Program:
         that are not in `starts`. Their advantages and their surrogate are unknown.
       command: the command that `convert` writes.
       style: "flags" or "overrides", the arguments of that command.
-      defaults_by_command: commands or names of scripts that start it with other defaults. Given keys override them.
+      defaults_by_command: commands or names of scripts that start it with other defaults, as regular expressions.
+        Given keys override them.
       files: names of its own configuration files, each with the keys that differ from the defaults.
       classes: its configuration classes, as patterns of their full names, each with the keys that the class sets.
       signs: keys of which at least one must be present before keys alone identify the trainer.

@@ -307,7 +307,8 @@ NAMES = {
 def unsettled(dialect: Dialect, config: Mapping[str, Any], missing: Sequence[str]) -> set[str]:
     """Return the keys that a missing file may set: all that are not given, if a file is missing."""
     given = {dialect.key(key) for key in config}
-    return set(dialect.keys.table) - dialect.keys.behaviours - given if missing else set()
+    in_files = {name for name, key in dialect.keys.table.items() if not key.behaviour and not key.of_command}
+    return in_files - given if missing else set()
 
 
 def unread(dialect: Dialect, config: Mapping[str, Any], missing: Sequence[str]) -> list[Unsure]:

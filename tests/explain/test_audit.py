@@ -22,6 +22,8 @@ ACTOR = "actor_rollout_ref.actor."
 SWAPPED, DIVIDES = "trl-scale-rewards-does-not-divide", "trl-scale-rewards-none-divides"
 TRUNCATED = "trl-truncated-tokens-in-the-denominator"
 STEPS, LENGTH = "trl-steps-per-generation-denominator", "trl-dr-grpo-default-length"
+TEXT = "trl-scale-rewards-text-is-true"
+FILTER = "verl-filter-groups-only-in-the-recipe"
 NO_STD, GSPO = "trl-dr-grpo-divides-by-std", "verl-gspo-clip-width"
 DUAL, MEANS, BYPASS = (
     "verl-dual-clip-by-default",
@@ -59,6 +61,14 @@ STATUS = {
     "another value": (f"{PINNED.format('0.22.0')}--scale_rewards none", SWAPPED, "no", ()),
     "a gap in the releases": (f"{PINNED.format('0.22.1')}--loss_type dr_grpo", NO_STD, "no", ()),
     "a range of the requirement": (f"pip install 'trl>=1.9.1'\n{TRL}{MASKED}", TRUNCATED, "no", ()),
+    "a text for a choice that came later": (
+        f"{PINNED.format('0.21.0')}--scale_rewards none",
+        TEXT,
+        "certain",
+        (),
+    ),
+    "a text for another std": (f"{PINNED.format('0.20.0')}--scale_rewards batch", TEXT, "certain", ()),
+    "a text that asks for what it gets": (f"{PINNED.format('0.20.0')}--scale_rewards group", TEXT, "no", ()),
     "a default of verl": (VERL, DUAL, "possible", ("verl 0.4.0 to 0.9.1",)),
     "a default at the first release": (f"pip install verl==0.4.0\n{VERL}", DUAL, "certain", ()),
     "a default before the key": (
@@ -100,6 +110,48 @@ def test_the_data_of_a_run_are_a_condition():
 def test_the_users_release_decides():
     assert touches(TRL, release="0.22.0")[SWAPPED] == ("certain", ())
     assert SWAPPED not in touches(PINNED.format("0.22.0"), release="1.16.0")
+
+
+PINNED_VERL = (
+    "pip install verl==0.7.1\npython3 {} algorithm.adv_estimator=grpo algorithm.filter_groups.enable=True"
+)
+PROGRAMS = {
+    "-m verl.trainer.main_ppo": "certain",
+    "-m recipe.dapo.main_dapo": "no",
+    "-m recipe.dapo.src.main_dapo": "no",
+    "-m verl_recipe.dapo.main_dapo": "no",
+    "recipe/dapo/main_dapo.py": "no",
+    "/data/verl/recipe/dapo/src/main_dapo.py": "no",
+    "-m recipe.entropy.main_entropy": "no",
+}
+
+
+@pytest.mark.parametrize(("program", "status"), PROGRAMS.items(), ids=PROGRAMS)
+def test_the_recipes_that_filter_groups_are_not_touched(program, status):
+    """`dapo_ray_trainer.py` and `entropy_ray_trainer.py` of verl read filter_groups; its trainer does not."""
+    assert touches(PINNED_VERL.format(program)).get(FILTER, ("no", ()))[0] == status
+
+
+def test_a_missing_file_does_not_choose_the_program():
+    text = PINNED_VERL.format("-m verl.trainer.main_ppo --config-name mine")
+    assert touches(text)[FILTER][0] == "certain"
+
+
+DROPPED = {
+    "null and false": ({"reward_norm": None, "reward_shift": False, "reward_scale": False}, "no"),
+    "a norm": ({"reward_norm": "batch", "reward_shift": False}, "certain"),
+    "a scale": ({"reward_norm": None, "reward_scale": True}, "certain"),
+}
+
+
+@pytest.mark.parametrize(("keys", "status"), DROPPED.values(), ids=DROPPED)
+def test_keys_that_do_nothing_are_not_dropped(keys, status):
+    """ROLL until August 2025 normalizes nothing if reward_norm is null. False neither shifts nor scales."""
+    launch = Launch("roll", "the name", {"adv_estimator": "reinforce", **keys}, is_sure=True)
+    found = {each.entry.id: each for each in audit(launch, release="2025-10").touches}
+    touch = found.get("roll-reward-norm-dropped")
+    assert (touch.status if touch else "no") == status
+    assert not touch or keys.items() <= {key: value for key, value, _ in touch.keys}.items()
 
 
 UNKNOWN = {

@@ -649,8 +649,11 @@ def _near_program(path: str, shown: str) -> str:
 
 def _defaults_of(trainer: str, shown: str) -> Mapping[str, Any]:
     """Return the keys that a command sets which starts a trainer, by its words or by the name of its script."""
-    by_command = DIALECTS[trainer].program.defaults_by_command
-    return by_command.get(shown, by_command.get(shown.rsplit("/", 1)[-1], {}))
+    names = (shown, shown.rsplit("/", 1)[-1])
+    for pattern, keys in DIALECTS[trainer].program.defaults_by_command.items():
+        if any(re.fullmatch(pattern, name) for name in names):
+            return keys
+    return {}
 
 
 def _group(arguments: Arguments, name: str, beside: Beside) -> str | None:

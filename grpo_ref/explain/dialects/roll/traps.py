@@ -34,14 +34,14 @@ def _is_over_batch(s: Settings) -> bool:
 
 
 GIGPO = {"adv_estimator": "gigpo", "reward_normalization.grouping": "traj_group_id"}
-OLD_NORMS = {"reward_norm", "reward_shift", "reward_scale"}
+OLD_NORMS = ("reward_norm", "reward_shift", "reward_scale")
 TRAPS = (
     Trap(
         "reward_norm, reward_shift and reward_scale are dropped since September 2025",
-        lambda s, given: bool(OLD_NORMS & given),
+        lambda s, given: any(key in given and s[key] for key in OLD_NORMS),
         "ROLL until August 2025 normalizes the rewards by reward_norm. Since 2025-09-25 no class of ROLL has these three"
         " keys, and keys without a field are dropped without a message. Then norm_mean_type and norm_std_type alone"
-        " normalize the rewards, and neither is set by default.",
+        " normalize the rewards, and neither is set by default. A value of null or false loses nothing.",
         "ROLL functionals.py, reward_postprocess and reward_norm; dacite's from_dict",
         {"adv_estimator": "reinforce", "reward_norm": "batch"},
         {"adv_estimator": "reinforce"},

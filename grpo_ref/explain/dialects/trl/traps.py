@@ -426,10 +426,12 @@ _ALL = (
         lambda s, given: (
             s.scale_rewards_meaning == "truth"
             and isinstance(s.scale_rewards, str)
+            and s.scale_rewards not in ("", "group")
             and "scale_rewards" in given
         ),
-        'Until TRL 0.21, scale_rewards is True or False. Any text, even "none", counts as True, so the advantages are'
-        " divided by the std of the group. Set scale_rewards=False.",
+        'Until TRL 0.21, scale_rewards is True or False. Any text, even "none" or "batch", counts as True, so the'
+        " advantages are divided by the std of the group. For no division set scale_rewards=False. These releases"
+        " cannot divide by the std of the batch.",
         "TRL 0.21.0 GRPOTrainer._generate_and_score_completions",
         {"scale_rewards": "none"},
         {"scale_rewards": False},

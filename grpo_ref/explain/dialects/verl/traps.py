@@ -11,6 +11,8 @@ def _corrects(s: Settings) -> bool:
 
 KEEP_SINGLETONS = "grpo grpo_vectorized rloo opo gpg reinforce_plus_plus_baseline gdpo".split()
 """The estimators that use 0 as the mean of a group of one."""
+FILTERING = ("dapo", "entropy")
+"""The recipes whose main programs read filter_groups in all releases."""
 TRAPS = (
     Trap(
         "clip_ratio is ignored: clip_ratio_low and clip_ratio_high are set",
@@ -175,10 +177,12 @@ TRAPS = (
         release="0.8.0",
     ),
     Trap(
-        "filter_groups.enable is read by recipe.dapo alone",
-        lambda s, given: s["filter_groups.enable"] and s.only_recipes_filter_groups,
+        "filter_groups.enable is read by recipes alone",
+        lambda s, given: (
+            s["filter_groups.enable"] and s.only_recipes_filter_groups and s.program not in FILTERING
+        ),
         "Before 0.9.0, main_ppo does not read algorithm.filter_groups, and every group takes part."
-        " recipe.dapo.main_dapo filters.",
+        " recipe.dapo.main_dapo and recipe.entropy.main_entropy filter.",
         "verl 0.8.0 ray_trainer.py; recipe/dapo/dapo_ray_trainer.py",
         {"filter_groups": {"enable": True, "metric": "acc"}},
         {"filter_groups": {"enable": False, "metric": "acc"}},
