@@ -202,6 +202,34 @@ def test_a_release_that_only_the_keys_tell_is_a_condition():
     assert notes == ("Later releases do not have vllm_max_model_len.",)
 
 
+LACKING = {
+    "a flag": (
+        f"{PINNED.format('0.17.0')}--importance_sampling_level sequence",
+        ("TRL 0.17.0 does not have importance_sampling_level, so this release does not accept the file.",),
+    ),
+    "a flag of this release": (f"{PINNED.format('0.20.0')}--importance_sampling_level sequence", ()),
+    "an override": (
+        f"pip install verl==0.4.0\n{VERL}{ACTOR}policy_loss.loss_mode=gspo",
+        (f"verl 0.4.0 does not have {ACTOR}policy_loss.loss_mode. It ignores the file's key, or stops.",),
+    ),
+    "an override that is added": (f"pip install verl==0.4.0\n{VERL}+{ACTOR}policy_loss.loss_mode=gspo", ()),
+}
+
+
+@pytest.mark.parametrize(("text", "notes"), LACKING.values(), ids=LACKING)
+def test_a_release_that_lacks_a_key_does_not_accept_the_file(text, notes):
+    """TRL 0.20.0 brought `importance_sampling_level`; verl 0.4.1 brought `policy_loss.loss_mode`."""
+    assert audit(launches(text, "train.sh")[0], text).notes == notes
+
+
+def test_a_long_list_of_missing_keys_is_shortened():
+    """A pin of 0.14.0 and nine keys that came later."""
+    keys = ("loss_type", "delta", "scale_rewards", "top_p", "top_k", "min_p", "repetition_penalty")
+    flags = "".join(f"--{key} 1 " for key in (*keys, "importance_sampling_level", "top_entropy_quantile"))
+    (note,) = audit(launches(PINNED.format("0.14.0") + flags, "train.sh")[0]).notes
+    assert "loss_type, delta, scale_rewards, top_p, top_k and 4 more" in note
+
+
 def test_the_program_that_reads_a_file_of_keys_may_set_defaults():
     text = "loss_type: dr_grpo\nnum_generations: 8\nbeta: 0.04\n"
     status, conditions = touches(text, "a.yaml", "0.22.0")[SWAPPED]

@@ -129,6 +129,9 @@ def _candidates(launch: Launch) -> tuple[list[Candidate], str, list[str]]:
     if launch.version:
         try:
             stated = dialect.at(launch.version).lenient()
+            lacking = _lacking(stated, dialect, launch)
+            if lacking:
+                notes.append(_refused(stated, lacking))
             return [Candidate(stated, (stated.release,))], STATED, notes
         except ValueError as error:
             notes.append(f"{error}. The audit takes all releases that accept the file.")
@@ -152,14 +155,47 @@ def _candidates(launch: Launch) -> tuple[list[Candidate], str, list[str]]:
     if version.known_by == FORK:
         notes.append(version.cautions[0])
     elif version.known_by == KEYS:
-        order_of = [each.release for each in (*dialect.others, dialect)]
-        later_ones = (*dialect.others, dialect)[order_of.index(version.dialect.release) + 1 :]
-        lacking = [key for key in launch.keys if not all(each.has(key) for each in later_ones)]
-        known = [key for key in lacking if version.dialect.has(key)]
+        known = _removed_later(version.dialect, dialect, launch)
         notes.append(
-            f"Later releases do not have {', '.join(known)}." if known else "Later releases refuse it."
+            f"Later releases do not have {_shortened(known)}." if known else "Later releases refuse it."
         )
     return candidates, version.known_by, notes
+
+
+MOST_NAMED, NAMED_OF_MANY = 8, 5
+"""Largest number of missing keys that are all named, and the number that is named of more keys."""
+
+
+def _shortened(keys: Sequence[str]) -> str:
+    """Join keys, and count those behind the fifth key if there are more than 8.
+
+    >>> _shortened(["a", "b"]), _shortened([*"abcdefghi"])
+    ('a, b', 'a, b, c, d, e and 4 more')
+    """
+    if len(keys) <= MOST_NAMED:
+        return ", ".join(keys)
+    return f"{', '.join(keys[:NAMED_OF_MANY])} and {len(keys) - NAMED_OF_MANY} more"
+
+
+def _lacking(release: Dialect, dialect: Dialect, launch: Launch) -> list[str]:
+    """Return the keys of a launch that a release does not have and that another release has.
+
+    Keys that the launch adds to the configuration, as Hydra's `+key=1` does, are accepted by any release.
+    """
+    every = (*dialect.others, dialect)
+    return [
+        key
+        for key in launch.keys
+        if key not in launch.added and not release.has(key) and any(each.has(key) for each in every)
+    ]
+
+
+def _refused(release: Dialect, lacking: Sequence[str]) -> str:
+    """Return a sentence on the keys that a release does not have. A program with flags stops at such a key."""
+    absent = f"{release.version} does not have {_shortened(lacking)}"
+    if release.program.style == "flags":
+        return f"{absent}, so this release does not accept the file."
+    return f"{absent}. It ignores the file's {'key' if len(lacking) == 1 else 'keys'}, or stops."
 
 
 def _removed_later(release: Dialect, dialect: Dialect, launch: Launch) -> list[str]:

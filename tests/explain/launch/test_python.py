@@ -103,8 +103,20 @@ UNREAD = (
     *(
         f"k = {made}\nGRPOConfig(**k)"
         for made in (
-            *("dict(cfg['grpo'])", "dict(cfg, beta=0.1)", "dict(**cfg)", "dict([('beta', 0.1)])", "cfg.copy()"),
-            *("copy.copy(cfg)", "copy.deepcopy(cfg)", "{k: v for k, v in cfg.items()}", "vars(cfg)", "load()"),
+            *(
+                "dict(cfg['grpo'])",
+                "dict(cfg, beta=0.1)",
+                "dict(**cfg)",
+                "dict([('beta', 0.1)])",
+                "cfg.copy()",
+            ),
+            *(
+                "copy.copy(cfg)",
+                "copy.deepcopy(cfg)",
+                "{k: v for k, v in cfg.items()}",
+                "vars(cfg)",
+                "load()",
+            ),
         )
     ),
 )
