@@ -12,9 +12,9 @@ OF_EACH_FUNCTION = {
     # many configurations, answers and claims of one kind
     "tests/explain/test_conversion.py": 12,
     "tests/parity/test_replay.py": 12,
-    "tests/parity/test_parity.py": 4,
     "tests/parity/live/test_recorded.py": 12,
-    "tests/explain/test_errata.py": 4,
+    "tests/explain/test_errata.py": 8,
+    "tests/conformance/vectors/test_selected.py": 4,
     "tests/lab/test_claims.py": 12,
     "tests/lab/test_network_claims.py": 12,
     "tests/course/test_right_answers.py": 8,
@@ -29,6 +29,7 @@ OF_EACH_FUNCTION = {
 """Files whose functions have many cases -> n."""
 OF_THE_FILE = {
     "tests/test_cli.py": 4,
+    "tests/parity/test_parity.py": 4,
     "tests/test_handout.py": 4,
     "tests/test_teach.py": 4,
     "tests/course/test_pytest_plugin.py": 4,
