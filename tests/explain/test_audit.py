@@ -202,6 +202,36 @@ def test_a_release_that_only_the_keys_tell_is_a_condition():
     assert notes == ("Later releases do not have vllm_max_model_len.",)
 
 
+SUBCLASS = """
+from trl import GRPOConfig, GRPOTrainer
+from trl import GRPOTrainer as Trainer
+class Base(Trainer):
+    def {0}(self, *args):
+        return super().{0}(*args)
+class Mine(Base):
+    def log(self, *args):
+        return super(Mine, self).log(*args)
+{1}(args=GRPOConfig(num_generations=8, beta=0.0, loss_type="dapo", mask_truncated_completions=True))
+"""
+# method that is overridden, class that is used, entry in TRL 0.22.1 -> name of the method in the condition
+OVERRIDDEN = {
+    "advantages": ("_generate_and_score_completions", "Mine", SWAPPED, True),
+    "the base itself": ("_generate_and_score_completions", "Base", SWAPPED, True),
+    "advantages, not the loss": ("_compute_loss", "Mine", SWAPPED, False),
+    "the loss": ("_compute_loss", "Mine", TRUNCATED, True),
+    "a class that is not used": ("_compute_loss", "GRPOTrainer", TRUNCATED, False),
+    "another method": ("training_step", "Mine", TRUNCATED, False),
+}
+
+
+@pytest.mark.parametrize(("method", "used", "entry", "is_doubtful"), OVERRIDDEN.values(), ids=OVERRIDDEN)
+def test_a_subclass_that_overrides_a_method_may_compute_something_else(method, used, entry, is_doubtful):
+    """TRL divides by the std in `_generate_and_score_completions`, and by the tokens in `_compute_loss`."""
+    status, conditions = touches(SUBCLASS.format(method, used), "a.py", "0.22.1")[entry]
+    doubt = f"your subclass {used}, which overrides {method}, still does so"
+    assert (status, conditions[:1]) == (("possible", (doubt,)) if is_doubtful else ("certain", ()))
+
+
 LACKING = {
     "a flag": (
         f"{PINNED.format('0.17.0')}--importance_sampling_level sequence",

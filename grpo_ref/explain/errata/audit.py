@@ -260,6 +260,7 @@ def _judged(
     if entry.only_if:
         conditions.append(entry.only_if)
     conditions.extend(_of_programs(explained, assumed))
+    conditions.extend(_of_subclasses(entry, explained))
     keys = _given(entry, explained, text)
     return Touch(entry, POSSIBLE if conditions else CERTAIN, tuple(conditions), keys)
 
@@ -310,6 +311,42 @@ def _of_programs(explained: Report, assumed: set[str]) -> Iterator[str]:
         yield f"{program} trains as {explained.dialect.title} does{sets}"
     elif assumed and not explained.launch.is_sure:
         yield f"the program that reads this file does not set {_listed(sorted(assumed))}"
+
+
+OF_ADVANTAGES = {"advantage", "reward", "keep", "admit", "distill", "corrections"}
+OF_LOSS = {
+    "surrogate",
+    "level",
+    "aggregate",
+    "kl_coef",
+    "penalty",
+    "penalty_aggregate",
+    "corrections",
+    "addition",
+}
+"""The parts of a recipe that TRL computes when it scores completions, and those that it computes with the loss."""
+PARTS_OF_METHODS = {
+    "_generate_and_score_completions": OF_ADVANTAGES,
+    "_calculate_rewards": {"reward"},
+    "compute_loss": OF_LOSS,
+    "_compute_loss": OF_LOSS,
+}
+
+
+def _of_subclasses(entry: Entry, explained: Report) -> Iterator[str]:
+    """Yield a condition for each class of the script that overrides a method which computes a part of the entry.
+
+    If no part of the recipe shows the entry, any of the methods may decide.
+    """
+    if not explained.launch.subclasses:
+        return
+    dialect, config = explained.dialect, explained.found.config
+    outside = recipe_of(dialect, without_trap(dialect, config, entry.as_trap()))
+    changed = set(explained.recipe.differences(outside)) if outside else set()
+    for each in explained.launch.subclasses:
+        methods = [name for name in each.methods if not changed or changed & PARTS_OF_METHODS[name]]
+        if methods:
+            yield f"your subclass {each.name}, which overrides {' and '.join(methods)}, still does so"
 
 
 def _listed(names: Sequence[str]) -> str:

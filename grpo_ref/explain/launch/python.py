@@ -61,6 +61,18 @@ class Config(NamedTuple):
     unread: tuple[str, ...] = ()
 
 
+class Subclass(NamedTuple):
+    """A class of the script that extends a trainer and overrides methods that compute the objective.
+
+    Attributes:
+      name: the name of the class.
+      methods: the overridden methods of `OVERRIDABLE`.
+    """
+
+    name: str
+    methods: tuple[str, ...]
+
+
 class PythonScript(NamedTuple):
     """The configurations and commands in a script.
 
@@ -72,6 +84,7 @@ class PythonScript(NamedTuple):
       defaults: names of options and parameters whose default was used as the value of a key.
       classes: names of the classes that the script defines or imports from its own package.
       own_trainers: trainer classes that the script calls and that no known package defines.
+      subclasses: classes of the script that extend TRL's trainer and override methods of the objective.
     """
 
     configs: list[Config]
@@ -81,6 +94,36 @@ class PythonScript(NamedTuple):
     defaults: frozenset[str] = frozenset()
     classes: frozenset[str] = frozenset()
     own_trainers: tuple[str, ...] = ()
+    subclasses: tuple[Subclass, ...] = ()
+
+
+TRAINER = "GRPOTrainer"
+OVERRIDABLE = ("_generate_and_score_completions", "_calculate_rewards", "compute_loss", "_compute_loss")
+"""Methods of TRL's trainer that compute rewards and advantages, and those that compute the loss."""
+
+
+def _subclasses(tree: ast.Module) -> tuple[Subclass, ...]:
+    """Return the classes that extend TRL's trainer, override its objective and are used in the script.
+
+    If the script uses no trainer at all, another file may use any of its classes.
+    """
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    aliases = {each.asname or each.name for node in imports for each in node.names if each.name == TRAINER}
+    trainers = {TRAINER, *aliases}
+    methods: dict[str, tuple[str, ...]] = {}
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    for node in sorted(classes, key=lambda each: each.lineno):
+        bases = [name.rpartition(".")[2] for base in node.bases if (name := _dotted(base))]
+        if not any(base in trainers or base in methods for base in bases):
+            continue
+        own = {each.name for each in node.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))}
+        own |= {each for base in bases for each in methods.get(base, ())}
+        methods[node.name] = tuple(name for name in OVERRIDABLE if name in own)
+    # A class is not used where it is only a base, or named in its own methods, as in super(Mine, self).
+    inside = {id(part) for node in classes if node.name in methods for part in ast.walk(node)}
+    used = {_dotted(node) for node in ast.walk(tree) if isinstance(node, ast.expr) and id(node) not in inside}
+    is_open = not used & {f"trl.{TRAINER}", *trainers, *methods}
+    return tuple(Subclass(name, own) for name, own in methods.items() if own and (name in used or is_open))
 
 
 PACKAGES_WITH_TRAINERS = (
@@ -127,7 +170,9 @@ def read_python(source: str, given: Mapping[str, Any] = MappingProxyType({})) ->
         tree = ast.parse(source)
         script = _Reader(tree, given).script()
         shell_lines = "\n".join([*shell, script.shell]).strip()
-        return script._replace(shell=shell_lines, own_trainers=_own_trainers(tree))
+        return script._replace(
+            shell=shell_lines, own_trainers=_own_trainers(tree), subclasses=_subclasses(tree)
+        )
     except (SyntaxError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         raise ValueError(f"it is not valid Python{f': line {line}' if line else ''}: {error}") from error

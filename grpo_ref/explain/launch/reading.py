@@ -24,7 +24,15 @@ from grpo_ref.explain.launch.detection import (
 )
 from grpo_ref.explain.launch.logs import printed, traced
 from grpo_ref.explain.launch.pastes import FENCE, blocks, by_process, repairs, without_prompts
-from grpo_ref.explain.launch.python import CONFIG, CONFIGS, Config, PythonScript, read_notebook, read_python
+from grpo_ref.explain.launch.python import (
+    CONFIG,
+    CONFIGS,
+    Config,
+    PythonScript,
+    Subclass,
+    read_notebook,
+    read_python,
+)
 from grpo_ref.explain.launch.shell.script import CUT_OFF, NOT_FOUND
 from grpo_ref.explain.launch.text import Text
 from grpo_ref.explain.launch.trees import (
@@ -86,6 +94,7 @@ class Launch:
         not set.
       at_least: the oldest version of the trainer that the file allows, or "".
       candidates, known_by: as in `grpo_ref.explain.version.Version`, once the release is chosen.
+      subclasses: classes of a script that override methods which compute the objective.
     """
 
     trainer: str
@@ -103,6 +112,7 @@ class Launch:
     at_least: str = ""
     candidates: tuple["Dialect", ...] = ()
     known_by: str = ""
+    subclasses: tuple[Subclass, ...] = ()
 
 
 def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str = "") -> list[Launch]:
@@ -749,6 +759,7 @@ def _configured(config: Config, script: PythonScript) -> Launch:
         notes=script.notes,
         cautions=cautions,
         missing=config.unread,
+        subclasses=script.subclasses,
         is_sure=bool(trainer),
     )
 
