@@ -3,9 +3,11 @@
     from grpo_conformance import assert_conforms
 
     assert_conforms(my_loss, "dapo")                    # a loss of the family, at its published settings
-    assert_conforms(my_loss, "trl", loss_type="dapo")   # a trainer, in its own keys
     assert_conforms(my_advantages, "group_normalized")  # advantages
     assert_conforms(my_penalty, "k3")                   # a penalty per token, or weights for the sampler
+    # the same loss as that of a trainer or a release, in the trainer's own keys
+    assert_conforms(my_loss, "trl", loss_type="dapo", epsilon_high=0.28)
+    assert_conforms(my_loss, "trl==1.9.0", loss_type="dapo", epsilon_high=0.28)
 
 | module | job |
 |---|---|

@@ -3,8 +3,8 @@
 import difflib
 import textwrap
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,14 @@ class Report:
       settings: the settings of the vectors.
       outcomes: a result for each vector, the smallest vectors first.
       mistake: name of the mistake, if it is known.
+      defaults: keys of a trainer that were not given, and their values.
     """
 
     name: str
     settings: dict[str, Any]
     outcomes: tuple[Outcome, ...]
     mistake: str = ""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def conforms(self) -> bool:
@@ -79,6 +81,7 @@ class Report:
         ]
         if self.smallest:
             lines += [f"likely mistake: {self.mistake}"] * bool(self.mistake)
+            lines += _not_given(self.defaults)
             lines += [
                 "",
                 *_shown(self.smallest),
@@ -157,7 +160,9 @@ def conforms(
     parameters = parameters_of(function)
     calls = [Call(function, parameters, vector, dtype) for vector in sorted(chosen, key=_size)]
     framework = framework or detected(function, calls[0].on_numpy if calls else None)
-    report = Report(name, used, tuple(_outcome(call, framework) for call in calls))
+    defaults = trainer.defaults_of(name) if trainer.is_trainer(name) else {}
+    defaults = {key: value for key, value in defaults.items() if key not in used}
+    report = Report(name, used, tuple(_outcome(call, framework) for call in calls), defaults=defaults)
     if report.failed:
         report = replace(report, mistake=mistake.named(function, report.outcomes, framework, dtype))
     return report
@@ -282,6 +287,17 @@ def _numbers(outcome: Outcome, result: Result) -> list[str]:
     ):
         about += "\n    no gradient reaches your loss: is there .item(), .detach() or no_grad on the way?"
     return [*lines, about]
+
+
+def _not_given(defaults: Mapping[str, Any]) -> list[str]:
+    """Return the lines that name the keys in force, those of the clip and of the KL penalty first."""
+    if not defaults:
+        return []
+    known = {alias for aliases in SETTINGS.values() for alias in aliases}
+    ordered = sorted(defaults, key=lambda key: key.rpartition(".")[2] not in known)
+    shown = ", ".join(f"{key}={defaults[key]!r}" for key in ordered[:SHOWN])
+    more = f", and {len(ordered) - SHOWN} more" if len(ordered) > SHOWN else ""
+    return textwrap.wrap(f"keys you did not give: {shown}{more}", WIDTH, subsequent_indent="      ")
 
 
 def _size(vector: Vector) -> tuple[int, int]:

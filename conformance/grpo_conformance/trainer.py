@@ -6,7 +6,7 @@ from typing import Any
 
 from grpo_conformance import RECORDINGS
 from grpo_conformance.choices import Configuration, not_recorded
-from grpo_conformance.release import PROJECTS
+from grpo_conformance.release import PROJECTS, fixed
 from grpo_conformance.release import vectors_of as releases_vectors
 from grpo_conformance.vector import Vector, numbers
 
@@ -51,6 +51,16 @@ def vectors_of(name: str, keys: dict[str, Any]) -> list[Vector]:
     # A loss that takes one advantage per completion cannot take one per token, which a few cases have.
     made = [_vector(trainer, case) for case in chosen]
     return [vector for vector in made if vector.inputs["advantages"].ndim == 1]
+
+
+def defaults_of(name: str) -> dict[str, Any]:
+    """Return the keys of a trainer or a release, with the values that they have unless they are given.
+
+    >>> defaults_of("trl==1.9.0")["epsilon"]
+    0.2
+    """
+    trainer, _, release = name.partition("==")
+    return dict(fixed(trainer) if release else _defaults()[trainer])
 
 
 def _full(trainer: str, config: dict[str, Any]) -> dict[str, Any]:

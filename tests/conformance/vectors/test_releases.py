@@ -1,13 +1,16 @@
 """Level 4: releases by name. The loss of the library must agree with the recorded loss of each release."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from grpo_conformance import conforms
+from grpo_conformance import assert_conforms, conforms
 
 from grpo_ref import policy_loss
 from grpo_ref.explain.dialects import DIALECTS
+
+README = Path(__file__).parents[3] / "conformance" / "README.md"
 
 
 def loss_of(trainer, release, **keys):
@@ -102,3 +105,25 @@ def test_a_change_between_two_releases_is_seen():
 def test_what_was_not_recorded_is_refused(name, keys, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         conforms(loss_of("trl", "1.16.0", num_generations=4), name, **keys)
+
+
+def dapo(log_probs, old_log_probs, advantages, mask):
+    """The loss of the README, with NumPy."""
+    ratio, gain = np.exp(log_probs - old_log_probs), advantages[:, None]
+    surrogate = np.minimum(ratio * gain, np.clip(ratio, 0.8, 1.28) * gain)
+    return -(surrogate * mask).sum() / np.maximum(mask.sum(), 1.0)
+
+
+@pytest.mark.parametrize(("name", "loss_type"), [("trl", "cispo"), ("trl==1.9.0", "dapo")])
+def test_a_failure_names_the_keys_that_were_not_given(name, loss_type):
+    """TRL's clip is 0.2 on both sides, unless `epsilon_high` is given."""
+    assert conforms(dapo, name, loss_type="dapo", epsilon_high=0.28).conforms
+    message = str(conforms(dapo, name, loss_type=loss_type))
+    (line,) = [each for each in message.splitlines() if each.startswith("keys you did not give: ")]
+    assert "epsilon=0.2, epsilon_high=None" in line
+    assert "loss_type" not in line
+
+
+def test_the_readme_gives_the_keys_of_its_loss():
+    (call,) = re.findall(r"`assert_conforms\(my_loss, (\"trl==.*?)\)`", README.read_text())
+    eval(f"assert_conforms(dapo, {call})", {"assert_conforms": assert_conforms, "dapo": dapo})
