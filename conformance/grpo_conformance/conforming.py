@@ -3,6 +3,7 @@
 import difflib
 import textwrap
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from grpo_conformance import mistake, trainer
-from grpo_conformance.arguments import NAMES, SETTINGS, ParameterError, Parameters, parameters_of
+from grpo_conformance.arguments import NAMES, SETTINGS, ParameterError, parameters_of
 from grpo_conformance.choices import Configuration, not_recorded
 from grpo_conformance.comparison import Outcome, compared
 from grpo_conformance.detection import detected
 from grpo_conformance.frameworks import DOUBLE, DTYPES, FRAMEWORKS, Call, Result, ReturnError, result_of
-from grpo_conformance.vector import Vector, document, full_name, names, vectors
+from grpo_conformance.vector import Floats, Vector, document, full_name, names, vectors
 
 Function = Callable[..., Any]
 DIGITS = 7
@@ -66,8 +67,11 @@ class Report:
 
     @property
     def smallest(self) -> Outcome | None:
-        """The failure with the smallest arrays, and of these with the fewest tokens."""
-        return min(self.failed, key=lambda each: _size(each.vector), default=None)
+        """The failure with the smallest arrays, and of these with the fewest tokens.
+
+        A case with an empty completion is taken only if no other case fails.
+        """
+        return min(self.failed, key=lambda each: (_has_empty(each.vector), *_size(each.vector)), default=None)
 
     def __str__(self) -> str:
         head = ", ".join([self.name, *(f"{name}={value!r}" for name, value in self.settings.items())])
@@ -75,10 +79,8 @@ class Report:
         lines = [f"{head}: {len(self.passed)} of {compared} vectors agree"]
         if self.passed and not any(each.result.gradient is not None for each in self.passed if each.result):
             lines += ["the gradient was not compared"] * ("loss" in self.passed[0].vector.expected)
-        lines += [
-            f"{len(self.skipped)} vectors skipped: {reason}"
-            for reason in {each.problem for each in self.skipped}
-        ]
+        reasons = Counter(each.problem for each in self.skipped)
+        lines += [f"{number} vectors skipped: {reason}" for reason, number in reasons.items()]
         if self.smallest:
             lines += [f"likely mistake: {self.mistake}"] * bool(self.mistake)
             lines += _not_given(self.defaults)
@@ -125,14 +127,15 @@ def assert_conforms(
     ...     return -(advantages[:, None] * log_probs * mask).sum() / max(mask.sum(), 1.0)
     >>> assert_conforms(reinforce, "gpg")
     """
+    __tracebackhide__ = True  # pytest shows the message, and not the source of this function
     report = conforms(function, name, framework=framework, dtype=dtype, only=only, **settings)
     if not report.conforms:
         raise AssertionError(f"{_name_of(function)} does not conform to {report}")
     if report.skipped:
-        reason = report.skipped[0].problem
+        reasons = "; ".join(dict.fromkeys(each.problem for each in report.skipped))
         total = len(report.outcomes)
         warnings.warn(
-            f"{name}: {len(report.skipped)} of {total} vectors were skipped: {reason}", stacklevel=2
+            f"{name}: {len(report.skipped)} of {total} vectors were skipped: {reasons}", stacklevel=2
         )
 
 
@@ -200,7 +203,7 @@ def _known(name: str) -> str:
 
 def _outcome(call: Call, framework: str) -> Outcome:
     """Call the function on a vector, and compare. A function that refuses a mask of numbers gets one of bool."""
-    if reason := _skipped(call.parameters, call.vector):
+    if reason := _skipped(call):
         return Outcome(call.vector, problem=reason, skipped=True)
     problems: list[Exception] = []
     for mask_dtype in ("", "bool", "int64"):
@@ -233,13 +236,21 @@ def _compared(call: Call, framework: str) -> Outcome:
     return compared(call.vector, result._replace(gradient=gradient))
 
 
-def _skipped(parameters: Parameters, vector: Vector) -> str:
+def _skipped(call: Call) -> str:
     """Return why a function cannot be called on a vector, or ""."""
-    length = vector.inputs.get("max_length")
-    takes = any(name in parameters for name in ("max_length", *NAMES["max_length"]))
-    if length is not None and not takes and length != vector.inputs["mask"].shape[-1]:
+    inputs = call.vector.inputs
+    length = inputs.get("max_length")
+    takes = any(name in call.parameters for name in ("max_length", *NAMES["max_length"]))
+    if length is not None and not takes and length != inputs["mask"].shape[-1]:
         return "the function has no parameter max_length, and the arrays are not that long"
+    if merged := [name for name, value in inputs.items() if np.ndim(value) and _merge(value, call.dtype)]:
+        return f"different numbers of {merged[0]} are equal in {call.dtype}"
     return ""
+
+
+def _merge(value: Floats, dtype: str) -> bool:
+    """Return true if rounding makes different numbers equal, such as 3 and 3.0000001 in single precision."""
+    return len(np.unique(value.astype(dtype))) < len(np.unique(value))
 
 
 # ---- the message -----------------------------------------------------------------------------------
@@ -303,6 +314,11 @@ def _not_given(defaults: Mapping[str, Any]) -> list[str]:
 def _size(vector: Vector) -> tuple[int, int]:
     """Return the number of places of the first array, and the number of tokens."""
     return int(np.size(next(iter(vector.inputs.values())))), vector.tokens
+
+
+def _has_empty(vector: Vector) -> bool:
+    """Return true if a completion has no tokens."""
+    return "mask" in vector.inputs and not vector.inputs["mask"].any(axis=-1).all()
 
 
 def _code(value: Any) -> str:

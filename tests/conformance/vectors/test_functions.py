@@ -126,3 +126,26 @@ def test_single_precision_may_take_either_side_of_a_bound():
 
     assert_conforms(split, "dapo", dtype="float32")
     assert any(ties)
+
+
+def test_numbers_that_single_precision_cannot_tell_apart_are_skipped():
+    """In one case, the rewards of a group are 3, 3.0000001, 3 and 3."""
+
+    def centered(rewards, group_size):
+        groups = rewards.reshape(-1, group_size)
+        return (groups - groups.mean(1, keepdims=True)).ravel()
+
+    with pytest.warns(
+        UserWarning, match="1 of .* skipped: different numbers of rewards are equal in float32"
+    ):
+        assert_conforms(centered, "group_centered", dtype="float32")
+    assert conforms(centered, "group_centered").skipped == []
+
+
+def test_a_case_without_an_empty_completion_is_shown_first():
+    report = conforms(returning(lambda loss, *_: 2.0 * loss + 1.0), "dapo")
+    assert report.smallest.vector.inputs["mask"].any(axis=-1).all()
+    small = [each for each in report.failed if not each.vector.inputs["mask"].any(axis=-1).all()]
+    assert (
+        min(each.vector.inputs["mask"].size for each in small) <= report.smallest.vector.inputs["mask"].size
+    )
