@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="list the names and their formulas, and stop")
     options = parser.parse_args(arguments)
     if options.list:
-        print("\n".join(listed()))
+        _print("\n".join(listed()))
         return 0
     if not options.function or not options.name:
         parser.error("expected MODULE:FUNCTION and NAME, for example: my_module:my_loss dapo")
@@ -57,16 +58,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(report)
+    _print(str(report))
     return 0 if report.conforms else 1
 
 
+def _print(text: str) -> None:
+    """Print a text. A reader that stops early, as `| head` does, is no error."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # Python flushes the output once more at its end, and would report the error then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+LEGEND = """\
+r = exp(log_probs - old_log_probs), A = advantage, d = ref_log_probs - log_probs, sg[x] = x without its gradient,
+w = exp(old_log_probs - rollout_log_probs), unless a formula defines it."""
+"""The symbols of the formulas."""
+
+
 def listed() -> list[str]:
-    """Return a line for each name, below its level."""
+    """Return the symbols of the formulas, then a few lines for each name, below its level."""
     from grpo_conformance.trainer import TRAINERS
     from grpo_conformance.vector import LEVELS, document, names
 
-    lines = []
+    lines = [LEGEND]
     for level in (1, 2, 3):
         lines.append(f"level {level}: {LEVELS[level]}")
         for name in names(level):

@@ -68,6 +68,35 @@ def test_the_option_of_pytest_adds_a_test(folder):
     assert "wrong does not conform to gpg" in result.stdout
 
 
+def test_an_assertion_that_fails_shows_no_source_of_the_package(folder):
+    (folder / "test_of_a_user.py").write_text(
+        "from grpo_conformance import assert_conforms\n"
+        "from losses_for_the_command import wrong\n"
+        "def test_loss():\n"
+        "    assert_conforms(wrong, 'gpg')\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "--rootdir", str(folder), "test_of_a_user.py"]
+    output = subprocess.run(command, capture_output=True, text=True).stdout
+    assert "wrong does not conform to gpg" in output
+    assert "raise AssertionError" not in output
+
+
+def test_the_list_may_be_cut_short():
+    """`| head` closes the pipe before the list is written."""
+    command = [sys.executable, "-m", "grpo_conformance", "--list"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == 0
+
+
+def test_the_list_defines_its_symbols(capsys):
+    assert main(["--list"]) == 0
+    legend = capsys.readouterr().out.partition("level 1")[0]
+    assert [symbol for symbol in ("r =", "A =", "d =", "sg[x] =", "w =") if symbol not in legend] == []
+
+
 def unknown(log_probs, advantages, mask, surprise):
     return 0.0
 
