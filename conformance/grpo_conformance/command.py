@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _print(text: str) -> None:
-    """Print a text. A reader that stops early, as `| head` does, is no error."""
+    """Print a text. A reader that stops early, as `| head` does, is not an error."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
