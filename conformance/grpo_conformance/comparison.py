@@ -1,6 +1,8 @@
 """Compare what a function computed with what a trainer computed."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +25,9 @@ class Outcome:
       what: what differs: "loss", "gradient", "value" or "error"; "" if nothing does.
       size: the difference, relative to the largest number; the same relative size as `rtol`.
       rtol: the tolerance.
-      problem: an error of the function, or the reason why the vector was skipped.
+      problem: an error of the function, as a sentence, or the reason why the vector was skipped.
       skipped: true if the function could not be called on this vector.
+      given: what the function got: name of its parameter -> value.
     """
 
     vector: Vector
@@ -34,6 +37,7 @@ class Outcome:
     rtol: float = 0.0
     problem: str = ""
     skipped: bool = False
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -67,26 +71,21 @@ def compared(vector: Vector, result: Result) -> Outcome:
 
 
 def value_difference(vector: Vector, value: Floats) -> float:
-    """Return the largest difference of an array, relative to its largest number; padding is not compared."""
+    """Return the largest difference of an array, relative to its largest number; padding is not compared.
+
+    Args:
+      vector: the vector.
+      value: the array, in a shape that `grpo_conformance.frameworks.fitted` returns.
+    """
     wanted = vector.expected["value"]
     mask = (
         vector.inputs["mask"] > 0
         if "mask" in vector.inputs and wanted.ndim == 2
         else np.ones(wanted.shape, bool)
     )
-    if value.shape != wanted.shape:
-        # One value per completion may be given as (N,), (P, G) or, the same for all its tokens, as (N, T).
-        if value.size == wanted.size:
-            value = value.reshape(wanted.shape)
-        elif wanted.ndim == 1 and "mask" in vector.inputs and value.shape == vector.inputs["mask"].shape:
-            mask = vector.inputs["mask"] > 0
-            wanted = np.broadcast_to(wanted[:, None], value.shape)
-        elif wanted.ndim == 2 and value.ndim == 1 and len(value) == len(wanted):
-            value = np.broadcast_to(value[:, None], wanted.shape)
-        elif wanted.ndim == 2 and value.shape == (len(wanted), 1):
-            value = np.broadcast_to(value, wanted.shape)
-        else:
-            raise TypeError(f"expected an array of shape {wanted.shape}, got {value.shape}")
+    if wanted.ndim == 1 and value.shape != wanted.shape:  # the same number for all tokens of a completion
+        mask = vector.inputs["mask"] > 0
+        wanted = np.broadcast_to(wanted[:, None], value.shape)
     ours, theirs = value[mask], wanted[mask]
     odd = ~np.isfinite(theirs)
     if not np.array_equal(ours[odd], theirs[odd], equal_nan=True) or not np.isfinite(ours[~odd]).all():

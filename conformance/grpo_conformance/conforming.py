@@ -15,7 +15,16 @@ from grpo_conformance.arguments import NAMES, SETTINGS, ParameterError, paramete
 from grpo_conformance.choices import Configuration, not_recorded
 from grpo_conformance.comparison import Outcome, compared
 from grpo_conformance.detection import detected
-from grpo_conformance.frameworks import DOUBLE, DTYPES, FRAMEWORKS, Call, Result, ReturnError, result_of
+from grpo_conformance.frameworks import (
+    DOUBLE,
+    DTYPES,
+    FRAMEWORKS,
+    Call,
+    Result,
+    ReturnError,
+    ShapeError,
+    result_of,
+)
 from grpo_conformance.vector import Floats, Vector, document, full_name, names, vectors
 
 Function = Callable[..., Any]
@@ -208,13 +217,21 @@ def _outcome(call: Call, framework: str) -> Outcome:
     problems: list[Exception] = []
     for mask_dtype in ("", "bool", "int64"):
         try:
-            return _compared(replace(call, mask_dtype=mask_dtype), framework)
+            outcome = _compared(replace(call, mask_dtype=mask_dtype), framework)
+            return replace(outcome, given=call.given(call.inputs)) if outcome.what else outcome
         except (ImportError, ParameterError, ReturnError):
             raise  # the function is not one that can be compared, on any vector
+        except ShapeError as error:
+            return _failure(call, str(error))
         except Exception as error:
             problems.append(error)
-    problem = f"{type(problems[0]).__name__}: {problems[0]}"
-    return Outcome(call.vector, what="error", size=float("inf"), problem=problem)
+    return _failure(call, f"your function failed: {type(problems[0]).__name__}: {problems[0]}")
+
+
+def _failure(call: Call, problem: str) -> Outcome:
+    return Outcome(
+        call.vector, what="error", size=float("inf"), problem=problem, given=call.given(call.inputs)
+    )
 
 
 def _compared(call: Call, framework: str) -> Outcome:
@@ -260,10 +277,14 @@ def _shown(outcome: Outcome) -> list[str]:
     """Return the lines that show a failure: the inputs, and what was expected and computed."""
     vector, result = outcome.vector, outcome.result
     lines = [f"the smallest case that differs, {vector.id!r} ({vector.tokens} tokens):", ""]
-    lines += [f"    {name} = {_code(value)}" for name, value in vector.inputs.items()]
+    for name, value in outcome.given.items():
+        if isinstance(value, dict):
+            lines += [f"    {name}[{key!r}] = {_code(each)}" for key, each in value.items()]
+        else:
+            lines.append(f"    {name} = {_code(value)}")
     lines.append("")
     if outcome.problem:
-        lines.append(f"    your function failed: {outcome.problem}")
+        lines.append(f"    {outcome.problem}")
     elif result is not None:
         lines += _numbers(outcome, result)
     who = "; ".join(dict.fromkeys(f"{each['trainer']} ({each['version']})" for each in vector.origins))
@@ -322,9 +343,11 @@ def _has_empty(vector: Vector) -> bool:
 
 
 def _code(value: Any) -> str:
-    """Return an array as nested lists with few digits."""
+    """Return an array as nested lists with few digits; other values are written as in Python."""
     if isinstance(value, np.ndarray):
         return "[" + ", ".join(_code(each) for each in value) + "]"
+    if value is None or isinstance(value, (bool, str)):
+        return repr(value)
     number = float(value) + 0.0  # 0 in place of -0
     return f"{number:.{DIGITS}g}"
 

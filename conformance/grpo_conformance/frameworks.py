@@ -22,6 +22,10 @@ class ReturnError(TypeError):
     """Raised if a function returns something that is neither a loss nor an array."""
 
 
+class ShapeError(TypeError):
+    """Raised if a function returns an array of another shape than the expected one."""
+
+
 class Result(NamedTuple):
     """The result of a function on a vector.
 
@@ -77,7 +81,11 @@ class Call:
 
     def run(self, arrays: Mapping[str, Any]) -> Any:
         """Call the function on arrays, and return what it returns."""
-        return call(self.function, self.parameters, keywords(self.parameters, arrays, self.vector.settings))
+        return call(self.function, self.parameters, self.given(arrays))
+
+    def given(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the keyword arguments of the function, by the names of its own parameters."""
+        return keywords(self.parameters, arrays, self.vector.settings)
 
     def on_numpy(self) -> Any:
         """Call the function on NumPy arrays, and return what it returns."""
@@ -99,6 +107,7 @@ def result_of(asked: Call, framework: str) -> Result:
 
     Raises:
       ReturnError: if the function returns something that is neither a loss nor an array.
+      ShapeError: if it returns an array of another shape than the expected one.
       ImportError: if the framework is not installed.
     """
     with np.errstate(all="ignore"):
@@ -297,9 +306,32 @@ def _number(loss: Any) -> float:
 def _value(array: Any, asked: Call) -> Result:
     return Result(
         float("nan"),
-        value=np.array(array, dtype=np.float64),
+        value=fitted(np.array(array, dtype=np.float64), asked.vector),
         precision=_precision(array.dtype, asked.dtype),
     )
+
+
+def fitted(value: Floats, vector: Vector) -> Floats:
+    """Return the array of a function in a shape in which it can be compared with the expected one.
+
+    One value per completion may be given as (N,), as (P, G) or, the same for all its tokens, as (N, T), and the reverse.
+    An array that is differentiated has the expected shape.
+
+    Raises:
+      ShapeError: if the array has another shape. The message has both shapes.
+    """
+    wanted = np.shape(vector.expected["value"])
+    if value.shape == wanted:
+        return value
+    if "gradient" not in vector.expected:
+        if value.size == np.prod(wanted):
+            return value.reshape(wanted)
+        if len(wanted) == 1 and "mask" in vector.inputs and value.shape == vector.inputs["mask"].shape:
+            return value
+        if len(wanted) == 2 and value.shape in (wanted[:1], (wanted[0], 1)):
+            return np.broadcast_to(value.reshape(-1, 1), wanted)
+    each = {1: ": one value per completion", 2: ": one value per token"}.get(len(wanted), "")
+    raise ShapeError(f"your function returned shape {value.shape}, expected {wanted}{each}")
 
 
 def _gradient(gradient: Any, like: Floats) -> Floats:

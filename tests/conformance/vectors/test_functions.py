@@ -149,3 +149,47 @@ def test_a_case_without_an_empty_completion_is_shown_first():
     assert (
         min(each.vector.inputs["mask"].size for each in small) <= report.smallest.vector.inputs["mask"].size
     )
+
+
+def test_a_failure_shows_what_the_function_got():
+    """A parameter `log_prob` asks for verl's shapes: an advantage for each token."""
+
+    def of_verl(log_prob, advantages, response_mask):
+        return 1.0
+
+    def of_trl(inputs):
+        return 1.0
+
+    lines = str(conforms(of_verl, "gpg")).splitlines()
+    (shown,) = [line for line in lines if line.startswith("    advantages = ")]
+    assert shown.startswith("    advantages = [[")
+    assert [line.split(" = ")[0].strip() for line in lines if " = [" in line][:3] == [
+        "log_prob",
+        "advantages",
+        "response_mask",
+    ]
+    assert "    inputs['completion_mask'] = [[" in str(conforms(of_trl, "gpg"))
+
+
+SHAPES = {
+    "a number, not a penalty per token": (
+        lambda log_probs, ref_log_probs: np.float64(0.5),
+        "k1",
+        "your function returned shape (), expected (2, 1): one value per token",
+    ),
+    "a penalty per completion": (
+        lambda log_probs, ref_log_probs: (ref_log_probs - log_probs).sum(1),
+        "k1",
+        "your function returned shape (2,), expected (2, 1): one value per token",
+    ),
+    "a number, not an advantage per completion": (
+        lambda rewards: rewards.mean(),
+        "group_centered",
+        "your function returned shape (), expected (6,): one value per completion",
+    ),
+}
+
+
+@pytest.mark.parametrize(("function", "name", "message"), SHAPES.values(), ids=SHAPES)
+def test_a_wrong_shape_is_named(function, name, message):
+    assert f"    {message}\n" in str(conforms(function, name))
