@@ -25,13 +25,17 @@ from grpo_conformance.frameworks import (
     ShapeError,
     result_of,
 )
-from grpo_conformance.vector import Floats, Vector, document, full_name, names, vectors
+from grpo_conformance.vector import PLACES, Floats, Vector, document, full_name, names, vectors
 
 Function = Callable[..., Any]
 DIGITS = 7
 WIDTH = 110
 ROUNDINGS_TO_A_SIDE = 8
 """Change of the log-probabilities that moves a ratio away from a bound, as a multiple of their rounding."""
+NEARLY_0 = 1e-9
+"""Size up to which the share of a number says nothing."""
+NO_GRADIENT = "no gradient reaches your loss in any case: is there .item(), .detach() or no_grad on the way?"
+"""Said if the gradient is 0 in every case."""
 SHOWN = 12
 """Number of vectors that a message lists."""
 
@@ -93,6 +97,8 @@ class Report:
         if self.smallest:
             lines += [f"likely mistake: {self.mistake}"] * bool(self.mistake)
             lines += _not_given(self.defaults)
+            lines += _formula(self.smallest.vector)
+            lines += [NO_GRADIENT] * _no_gradient(self.outcomes)
             lines += [
                 "",
                 *_shown(self.smallest),
@@ -296,8 +302,6 @@ def _shown(outcome: Outcome) -> list[str]:
 
 def _numbers(outcome: Outcome, result: Result) -> list[str]:
     vector = outcome.vector
-    size = f"{outcome.size:.1e}" if np.isfinite(outcome.size) else "not finite"
-    about = f"    the {outcome.what} differs by {size} of the largest number; {outcome.rtol:.0e} is allowed"
     if "value" in vector.expected:
         lines = [
             f"    expected value = {_code(vector.expected['value'])}",
@@ -312,13 +316,60 @@ def _numbers(outcome: Outcome, result: Result) -> list[str]:
         lines.append(f"    expected gradient = {_code(vector.expected['gradient'])}")
         how = "  # by central differences; nan at kinks and on padding" if result.numerical else ""
         lines.append(f"    computed gradient = {_code(result.gradient)}{how}")
-    if (
-        not np.any(result.gradient)
-        and np.any(vector.expected.get("gradient", 0.0))
-        and result.gradient is not None
-    ):
-        about += "\n    no gradient reaches your loss: is there .item(), .detach() or no_grad on the way?"
-    return [*lines, about]
+    return [*lines, f"    {_difference(outcome, result)}"]
+
+
+def _difference(outcome: Outcome, result: Result) -> str:
+    """Return what differs, as a sentence: the size relative to the largest number, unless that is 0 or not finite."""
+    what = outcome.what
+    expected = np.asarray(outcome.vector.expected[what])
+    computed = np.asarray(getattr(result, what))
+    if not np.isfinite(outcome.size):
+        return _not_finite(what, computed, outcome.vector)
+    if not np.any(np.abs(expected) > NEARLY_0):
+        mask = outcome.vector.inputs.get("mask")
+        if mask is not None and computed.shape == mask.shape:
+            expected, computed = expected[mask > 0], computed[mask > 0]
+        largest = computed.flat[np.nanargmax(np.abs(computed))]
+        return f"the {what} differs: expected {_code(np.max(expected))}, computed {_code(largest)}"
+    return f"the {what} differs by {outcome.size:.1e} of the largest number; {outcome.rtol:.0e} is allowed"
+
+
+def _not_finite(what: str, computed: Floats, vector: Vector) -> str:
+    """Return the sentence for a difference that is not finite, with the likely division by 0."""
+    mask = vector.inputs.get("mask")
+    divisor = ""
+    if mask is not None and not mask.any():
+        divisor = "mask.sum() = 0"
+    elif mask is not None and not mask.any(axis=-1).all():
+        divisor = "mask.sum(-1) = 0, the length of an empty completion"
+    if np.isnan(computed).any():
+        hint = f": is there a division by {divisor}?" if divisor else ""
+        return f"your {what} is nan{hint}" if computed.ndim == 0 else f"your {what} has nan{hint}"
+    return (
+        f"your {what} is infinite"
+        if computed.ndim == 0
+        else f"your {what} and the expected one are not finite in the same places"
+    )
+
+
+def _formula(vector: Vector) -> list[str]:
+    """Return the lines with the formula and the mean, as in the list of names; none for a trainer."""
+    about = document(vector.name) if vector.level in PLACES.values() else {}
+    return [f"{key}: {about[key]}" for key in ("formula", "mean") if key in about]
+
+
+def _no_gradient(outcomes: Sequence[Outcome]) -> bool:
+    """Return true if no gradient reached the function in any case that has one."""
+    reached = [
+        bool(np.any(each.result.gradient))
+        for each in outcomes
+        if each.result is not None
+        and each.result.gradient is not None
+        and not each.result.numerical
+        and np.any(each.vector.expected.get("gradient", 0.0))
+    ]
+    return bool(reached) and not any(reached)
 
 
 def _not_given(defaults: Mapping[str, Any]) -> list[str]:

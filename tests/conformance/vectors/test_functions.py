@@ -193,3 +193,57 @@ SHAPES = {
 @pytest.mark.parametrize(("function", "name", "message"), SHAPES.values(), ids=SHAPES)
 def test_a_wrong_shape_is_named(function, name, message):
     assert f"    {message}\n" in str(conforms(function, name))
+
+
+def test_a_failure_shows_the_formula_and_the_mean():
+    lines = str(conforms(lambda log_probs, advantages, mask: 1.0, "gpg")).splitlines()
+    assert ["formula: -A log_probs", "mean: all tokens of the batch"] == [
+        line for line in lines if line.startswith(("formula", "mean"))
+    ]
+
+
+def failure(function, name, vector):
+    """The message for the first vector of which a condition is true."""
+    return str(conforms(function, name, only=vector))
+
+
+def has_no_token(vector):
+    return not vector.inputs["mask"].any()
+
+
+def has_an_empty_completion(vector):
+    return not has_no_token(vector) and not vector.inputs["mask"].any(axis=-1).all()
+
+
+def test_a_difference_from_0_is_not_a_share_of_it():
+    """A batch without a token has the loss 0."""
+    message = failure(returning(lambda loss, *_: loss + 0.095), "dapo", has_no_token)
+    assert "    the loss differs: expected 0, computed 0.095\n" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "vector", "end"),
+    [
+        ("dapo", has_no_token, ": is there a division by mask.sum() = 0?"),
+        ("dapo", has_an_empty_completion, ": is there a division by mask.sum(-1) = 0, the length of an"),
+        ("dapo", lambda vector: vector.inputs["mask"].any(axis=-1).all(), "\n"),
+    ],
+)
+def test_a_loss_that_is_nan_names_the_division(name, vector, end):
+    message = failure(returning(lambda *_: float("nan")), name, vector)
+    assert f"    your loss is nan{end}" in message
+
+
+def without_gradient(log_probs, advantages, mask):
+    """The loss of GPG, with the gradient 0."""
+    return -(advantages[:, None] * log_probs * mask).sum() / max(mask.sum(), 1.0), np.zeros(mask.shape)
+
+
+def with_a_gradient_at_times(log_probs, advantages, mask):
+    loss, gradient = without_gradient(log_probs, advantages, mask)
+    return loss, gradient + (mask.sum() > 6)
+
+
+@pytest.mark.parametrize(("function", "said"), [(without_gradient, True), (with_a_gradient_at_times, False)])
+def test_a_gradient_of_0_in_every_case_is_named(function, said):
+    assert ("no gradient reaches your loss" in str(conforms(function, "gpg"))) == said
