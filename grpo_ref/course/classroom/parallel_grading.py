@@ -1,7 +1,7 @@
 """Grade the students of a class in parallel. Each result is yielded as soon as it is known."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 
 from grpo_ref.course.classroom.handed_in import MOST_NOTES, Delivery
 from grpo_ref.course.classroom.own_process import Ended, in_own_process
@@ -10,8 +10,9 @@ from grpo_ref.course.grading import wasm
 from grpo_ref.parallel import each_done
 
 
+@cache
 def prepare() -> None:
-    """Verify the sandbox for strangers and compile it. The compiled sandbox is kept for the next time.
+    """Verify the sandbox for strangers and compile it, once. The compiled sandbox is kept for the next time.
 
     Raises:
       wasm.WasmMissing: if the sandbox is not installed, or is not the tested version.
@@ -41,7 +42,12 @@ def grade_class(
       is_safe: whether the answers run in WebAssembly; else they run in processes, and no verdict is official.
       workers: number of students that are graded at the same time; -1 for one per core.
       scheduler: address of a Dask scheduler, whose workers then grade.
+
+    Raises:
+      wasm.WasmMissing: if the sandbox is needed and cannot be prepared.
     """
+    if is_safe:
+        prepare()  # otherwise it would be compiled within the time of a student
     work = partial(_graded, names=tuple(names), seed=seed, is_safe=is_safe)
     yield from each_done(work, deliveries, workers=workers, scheduler=scheduler)
 

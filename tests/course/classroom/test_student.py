@@ -134,3 +134,16 @@ def test_a_process_without_a_result_costs_one_student(monkeypatch):
         "not graded: the process that reads and grades these files was killed 3 times, the last time by"
         " signal 9",
     )
+
+
+@pytest.mark.parametrize(("is_safe", "events"), [(True, ["prepared", "anna"]), (False, ["anna"])])
+def test_the_sandbox_is_prepared_before_the_time_of_a_student_begins(monkeypatch, is_safe, events):
+    seen = []
+    monkeypatch.setattr(parallel_grading, "prepare", lambda: seen.append("prepared"))
+    monkeypatch.setattr(
+        parallel_grading,
+        "in_own_process",
+        lambda work, delivery, *arguments: seen.append(delivery.student),
+    )
+    list(grade_class([delivered("anna", k3=K3)], NAMES, seed=7, is_safe=is_safe, workers=1))
+    assert seen == events
