@@ -9,6 +9,9 @@ full. The numbers come from the measured time of each file.
 from collections import Counter
 
 OF_EACH_FUNCTION = {
+    # every recipe
+    "tests/test_gradients.py": 3,
+    "tests/test_identities.py": 4,
     # many configurations, answers and claims of one kind
     "tests/explain/test_conversion.py": 12,
     "tests/parity/test_replay.py": 12,
@@ -36,6 +39,7 @@ OF_EACH_FUNCTION = {
 OF_THE_FILE = {
     "tests/test_cli.py": 4,
     "tests/parity/test_parity.py": 4,
+    "tests/test_examples.py": 4,
     "tests/test_handout.py": 4,
     "tests/test_teach.py": 4,
     "tests/course/test_pytest_plugin.py": 4,
