@@ -41,16 +41,17 @@ demo: $(READY)
 	$(BIN)/grpo-ref train names --updates 200 --seeds 8 --kl-coef 0 --out runs/demo-no-kl
 	$(BIN)/grpo-ref plot runs/demo-kl runs/demo-no-kl --out runs/demo.png
 
+# a worker for each core, so one thread for each
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --quick
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --quick
 
 # the number of the commit chooses the share, so that later commits run other tests
 SHARE ?= $(shell printf %d 0x$$(git rev-parse --short=6 HEAD 2> /dev/null || echo 0))
 test-share: $(READY)
-	$(BIN)/python -m pytest -n auto --share $(SHARE)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --share $(SHARE)
 
 test-all: $(READY)
-	$(BIN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 # with two workers, so that tables of different machines can be compared
 test-times: $(READY)
