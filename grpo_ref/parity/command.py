@@ -71,10 +71,10 @@ def command(
     conformance/RECORDINGS.md. Exit status 1 if a case does not agree or there is none, 2 if FILE is of
     another format.
 
-    With --live, the code of a trainer that is installed, or of a checkout, runs on a CPU; grpo-ref need not be installed
-    beside it. Of trl and verl this is a grid of a few hundred configurations (a minute or two): each gradient
-    is compared with what `explain` says of that version, and with the paper's form of the algorithm. Of the
-    others it is their loss functions, on the recorded inputs (seconds): the results are compared with those of
+    With --live, the code of an installed trainer or of a checkout runs on a CPU. Its environment does not need
+    grpo-ref. TRL and verl compute the gradients of a few hundred configurations (minutes). Each gradient is
+    compared with what `explain` says of that version, and with the paper's form of the algorithm. Of the other
+    trainers, the loss functions run on the recorded inputs (seconds). Their results are compared with those of
     the recorded version and with grpo_ref. They need PyTorch and NumPy; other packages that are missing are replaced by
     empty modules, which are named. Exit status 0 if all cases agree or are explained, 1 if not, 2 if nothing
     could be run:
