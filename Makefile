@@ -1,16 +1,16 @@
 # make setup   everything a student needs, in .venv
 # make demo    train on real names and show what was learned
-# make test    run the tests, a sample of the slow ones (minutes)   make test-core   the core's tests (seconds)
+# make test    run the tests, a part of the slow ones (minutes)   make test-core   the core's tests (seconds)
 # make test-core-alone   the same with the core's three libraries and nothing else
-# make test-times   run every test and write to tests/TIMES.md where their time goes
-# make test-share   the same with a share of the slow tests that depends on the commit, as CI does (SHARE=0 chooses the first)
+# make test-share   the same with a part that depends on the commit, as CI does (SHARE=0 chooses the first)
+# make test-times   run every test, and write to tests/TIMES.md and times.json where their time goes
 # make test-all   run every test (half an hour)   make check   style, types and every test
 # make bench   benchmarks (minutes)
 # make report  run all experiments (minutes) and renew the pages of the claims and their table
 # make diagnose-rates   simulate runs with and without faults, and count what grpo-ref diagnose says of them (minutes)
 # make parity-live   install the newest TRL and verl in build/live, run them, and compare them with explain (minutes, 3 GB)
 # make attack  search for hidden cases that catch wrong answers made by machine (an hour), for all exercises
-# make attack-sample   see on a sample whether the hidden cases still catch them
+# make attack-sample   see on a sample, another one for each commit, whether the hidden cases still catch them
 # make docs   renew the tables of the documentation, the package map and the list of public names
 # make nearest-keys   search again for each trainer's keys of each recipe, which the site shows (a minute)
 # make test-learning   train networks on every task that suits them, and wrong implementations of the claims (minutes)
@@ -24,6 +24,8 @@
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
 
 PYTHON ?= python3
+# Tests start hundreds of interpreters, which would otherwise compile the package each time.
+unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
@@ -54,7 +56,8 @@ test-all: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 # with two workers, so that tables of different machines can be compared
-test-times: $(READY)
+test-times: $(READY) page
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --times build/test-times.json
 	$(BIN)/python tests/times.py build/test-times.json tests/TIMES.md
 
@@ -107,7 +110,7 @@ page:
 
 test-web: $(READY) page
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
-	$(BIN)/python -m pytest -n 2 tests/web
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/web $(if $(CI),--share $(SHARE))
 
 verdicts-web: $(READY) page
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
@@ -129,7 +132,7 @@ attack: $(READY)
 	$(BIN)/grpo-ref dev attack
 
 attack-sample: $(READY)
-	$(BIN)/grpo-ref dev attack --sample 12
+	$(BIN)/grpo-ref dev attack --sample 4 --seed $(SHARE)
 
 notebooks: $(READY)
 	$(BIN)/python tests/make_notebooks.py

@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from devices import PLACES
-from sampling import kept
+from sampling import kept, measured
 
 try:
     from hypothesis import settings
@@ -24,10 +24,8 @@ if not importlib.util.find_spec("torch"):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--quick", action="store_true", help="run a sample of the slow tests: make test")
-    parser.addoption(
-        "--share", type=int, metavar="NUMBER", help="run this sample and some slow files: make test-share"
-    )
+    parser.addoption("--quick", action="store_true", help="run a part of the slow tests: make test")
+    parser.addoption("--share", type=int, metavar="NUMBER", help="run this part of them: make test-share")
     parser.addoption(
         "--times", metavar="FILE", help="write the CPU seconds and memory of each test: make test-times"
     )
@@ -42,12 +40,12 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """With `--quick` or `--share`, keep a sample of the slow files."""
+    """With `--quick` or `--share`, keep a part of the slow tests."""
     share = config.getoption("--share", default=None)
     if share is not None or config.getoption("--quick", default=False):
-        chosen = kept(items, config.rootpath, share)
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
-        items[:] = chosen
+        chosen = set(kept([item.nodeid for item in items], measured(), share))
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+        items[:] = [item for item in items if item.nodeid in chosen]
 
 
 LIBRARIES = {"numpy": np}

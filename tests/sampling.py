@@ -1,85 +1,59 @@
-"""The slow test files, and the share of their tests that a run without all tests keeps.
+"""Choose the tests of a run that does not run all, by the time that each test function takes.
 
-`make test-all` runs every test. `make test` (`pytest --quick`) keeps the first of every n tests, and none of
-`WHOLE`. CI (`make test-share`, `pytest --share NUMBER`) keeps another one of every n, and a part of `WHOLE`.
-The number comes from the commit, so that later commits run other tests. Files that are not listed run in
-full. The numbers come from the measured time of each file.
+A test function with parameters is many tests. `times.json` has the CPU seconds of all tests of a function,
+where these are at least `LEAST`; `make test-times` measures them. If a function takes longer than a run
+allows, the run keeps one of every n of its tests:
+
+    n = ceil(seconds of the function / seconds that the run allows)
+
+`make test` (`pytest --quick`) always keeps the same tests, and none of a function with fewer than n tests. CI
+(`make test-share`, `pytest --share NUMBER`) has a number from the commit, and keeps other tests for other
+numbers. A function with fewer than n tests is left out for some numbers.
 """
 
+import json
+import math
 from collections import Counter
+from pathlib import Path
+from zlib import crc32
 
-OF_EACH_FUNCTION = {
-    # every recipe
-    "tests/test_gradients.py": 3,
-    "tests/test_identities.py": 4,
-    # many configurations, answers and claims of one kind
-    "tests/explain/test_conversion.py": 12,
-    "tests/parity/test_replay.py": 12,
-    "tests/parity/live/test_recorded.py": 12,
-    "tests/explain/test_errata.py": 8,
-    "tests/conformance/vectors/test_selected.py": 4,
-    "tests/check/test_diagnosis.py": 4,
-    "tests/check/test_reported.py": 4,
-    "tests/commands/test_train.py": 4,
-    "tests/diagnose/test_simulated_runs.py": 4,
-    "tests/diagnose/test_symptoms.py": 4,
-    "tests/site/test_recipe_pages.py": 6,
-    "tests/lab/test_claims.py": 12,
-    "tests/lab/test_network_claims.py": 12,
-    "tests/course/test_right_answers.py": 8,
-    "tests/course/test_problems.py": 6,
-    "tests/course/test_sandbox.py": 6,
-    "tests/course/grading/test_wasm.py": 12,
-    "tests/fast/test_many_seeds.py": 4,
-    "tests/learning/test_loop.py": 6,
-    "tests/learning/test_loop_device.py": 6,
-    "tests/learning/policies/test_memory.py": 6,
-}
-"""Files whose functions have many cases -> n."""
-OF_THE_FILE = {
-    "tests/test_cli.py": 4,
-    "tests/parity/test_parity.py": 4,
-    "tests/test_examples.py": 4,
-    "tests/test_handout.py": 4,
-    "tests/test_teach.py": 4,
-    "tests/course/test_pytest_plugin.py": 4,
-    "tests/course/test_packages.py": 4,
-    "tests/course/attack/test_run.py": 4,
-    "tests/course/commands/test_watch.py": 4,
-    "tests/course/commands/test_dev.py": 4,
-    "tests/course/commands/test_grade_class.py": 4,
-}
-"""Files of long tests, most of which start processes -> n."""
-WHOLE = {
-    "tests/test_notebooks.py": 4,
-    "tests/test_tutorials.py": 2,
-    "tests/test_contributing.py": 2,
-    "tests/course/classroom/test_cluster.py": 2,
-    "tests/lab/framework/test_cluster.py": 2,
-    "tests/web/test_command.py": 2,
-    "tests/web/test_judge.py": 4,
-}
-"""Files of the longest tests, such as notebooks that are executed -> n."""
+TIMES = Path(__file__).parent / "times.json"
+LEAST = 0.5
+"""CPU seconds; faster functions are not in `TIMES`."""
+QUICK = 1.0
+"""CPU seconds of each function in `make test`."""
+SHARE = 2.0
+"""CPU seconds of each function in a share, on average over all shares."""
 
 
-def kept(items, root, share=None):
-    """Return the tests of a share, in their order.
+def function_of(nodeid):
+    """Return a test's name without its parameters."""
+    return nodeid.partition("[")[0]
+
+
+def kept(nodeids, seconds, share=None):
+    """Return which tests to run.
 
     Args:
-      items: all tests.
-      root: folder of the project.
-      share: number of the share, at least 0; if omitted, the first share without the tests of `WHOLE`.
+      nodeids: names of all tests.
+      seconds: name of a test function -> CPU seconds of all its tests; 0 for a function that is missing.
+      share: number of the share, at least 0; if omitted, the choice of `--quick`.
+
+    Returns:
+      The names of the tests to run, in their order.
     """
-    paths = [item.path.relative_to(root).as_posix() for item in items]
-    names = [getattr(item, "originalname", item.name) for item in items]
-    groups = [
-        (path, name if path in OF_EACH_FUNCTION else "") for path, name in zip(paths, names, strict=True)
-    ]
-    sizes, seen, chosen = Counter(groups), Counter(), []
-    for item, path, group in zip(items, paths, groups, strict=True):
-        every = (OF_EACH_FUNCTION | OF_THE_FILE | WHOLE).get(path, 1)
-        first = (share or 0) % min(every, sizes[group])  # at least one test of each group
-        if seen[group] % every == first and not (share is None and path in WHOLE):
-            chosen.append(item)
-        seen[group] += 1
+    sizes, seen, chosen = Counter(map(function_of, nodeids)), Counter(), []
+    for nodeid in nodeids:
+        name = function_of(nodeid)
+        every = math.ceil(seconds.get(name, 0.0) / (QUICK if share is None else SHARE)) or 1
+        # The checksum spreads the functions of one long test over the shares.
+        first = 0 if share is None else (share + crc32(name.encode())) % every
+        if seen[name] % every == first and not (share is None and every > sizes[name]):
+            chosen.append(nodeid)
+        seen[name] += 1
     return chosen
+
+
+def measured():
+    """Return the CPU seconds of the slow test functions."""
+    return json.loads(TIMES.read_text(encoding="utf-8"))

@@ -1,6 +1,7 @@
 """Measure the time and memory of the tests: a pytest plugin, and the page that it fills.
 
-`make test-times` runs every test with `--times build/test-times.json`, and writes tests/TIMES.md from it.
+`make test-times` runs every test with `--times build/test-times.json`, and writes tests/TIMES.md from it, and
+tests/times.json, by which `sampling` chooses.
 The unit is CPU seconds of a test and of all processes that it starts. They change little with the load of
 the machine, and the time of a run is about their sum over the number of cores.
 """
@@ -16,6 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from sampling import LEAST, TIMES, function_of
 
 SLOWEST = 30
 """Tests in the table of the slowest ones."""
@@ -171,11 +173,6 @@ def folder_of(nodeid):
     return f"{parts[0]}/*" if len(parts) > 1 else path
 
 
-def function_of(nodeid):
-    """A test's name without its parameters."""
-    return nodeid.partition("[")[0]
-
-
 def page(record):
     """The page tests/TIMES.md."""
     tests, total = record["tests"], sum(test["cpu"] for test in record["tests"].values())
@@ -230,6 +227,14 @@ def page(record):
     return "\n".join(lines) + "\n"
 
 
+def slow_functions(record):
+    """Return the CPU seconds of each slow test function, by name."""
+    total = Counter()
+    for name, test in record["tests"].items():
+        total[function_of(name)] += test["cpu"]
+    return {name: round(total[name], 1) for name in sorted(total) if total[name] >= LEAST}
+
+
 def rows(heads, entries, count, total):
     """A table of names with their number of tests, CPU seconds and share."""
     yield "| " + " | ".join(heads) + " |"
@@ -240,4 +245,6 @@ def rows(heads, entries, count, total):
 
 if __name__ == "__main__":
     source, target = map(Path, sys.argv[1:])
-    target.write_text(page(json.loads(source.read_text(encoding="utf-8"))), encoding="utf-8")
+    measured = json.loads(source.read_text(encoding="utf-8"))
+    target.write_text(page(measured), encoding="utf-8")
+    TIMES.write_text(json.dumps(slow_functions(measured), indent=0) + "\n", encoding="utf-8")

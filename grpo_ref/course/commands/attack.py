@@ -20,8 +20,17 @@ STAGES = ("search", "shrink", "signs", "checks")
 @click.option(
     "--most", default=2500, show_default=True, help="Largest number of wrong answers, an even choice of all."
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of the sampled inputs.")
-@click.option("--sample", type=int, help="Write nothing; try this many wrong answers per exercise again.")
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    help="Seed of the sampled inputs; with --sample, it chooses the wrong answers.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    help="Write nothing; try this many wrong answers per exercise again.",
+)
 @click.option("--table", "only_table", is_flag=True, help="Print the stored results as a Markdown table.")
 @click.option(
     "--unfit", "show_unfit", is_flag=True, help="Show one input of each kind that right answers disagree on."
@@ -57,7 +66,7 @@ def command(
         click.echo(grpo_ref.course.attack.table(problems))
         return
     if sample is not None:
-        raise click.exceptions.Exit(1 if any([_sampled(each, sample, root) for each in problems]) else 0)
+        raise click.exceptions.Exit(1 if any([_sampled(each, sample, seed) for each in problems]) else 0)
     for problem in problems:
         outcome = _attacked(problem, draws, most, seed, root)
         grpo_ref.course.attack.freeze(outcome)
@@ -94,7 +103,7 @@ def _line(outcome: "grpo_ref.course.attack.Outcome") -> str:
     )
 
 
-def _sampled(problem: "grpo_ref.course.Problem", sample: int, root: Path) -> bool:
+def _sampled(problem: "grpo_ref.course.Problem", sample: int, seed: int) -> bool:
     """Try a sample of the wrong answers again. Return whether one passes that is not on the list."""
     from grpo_ref.render.progress import ProgressBar
 
@@ -103,7 +112,8 @@ def _sampled(problem: "grpo_ref.course.Problem", sample: int, root: Path) -> boo
         grpo_ref.course.right_answers(problem),
         grpo_ref.course.attack.most_of(problem),
     )
-    chosen = made[:: max(1, len(made) // sample)]
+    step = max(1, len(made) // sample)
+    chosen = made[seed % step :: step]
     with ProgressBar(problem.id, "answer", len(chosen)) as progress:
         passed = grpo_ref.course.attack.survivors_of(
             chosen, problem, lambda stage, done, total: progress.show(done, stage)
