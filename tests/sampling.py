@@ -8,7 +8,7 @@ allows, the run keeps one of every n of its tests:
 
 `make test` (`pytest --quick`) always keeps the same tests, and none of a function with fewer than n tests. CI
 (`make test-share`, `pytest --share NUMBER`) has a number from the commit, and keeps other tests for other
-numbers. A function with fewer than n tests is left out for some numbers.
+numbers. Some numbers exclude a function with fewer than n tests.
 """
 
 import json

@@ -8,7 +8,7 @@ MANY = [f"a.py::many[{i}]" for i in range(8)]
 LONG = ["a.py::long"]
 TESTS = CHEAP + MANY + LONG
 SECONDS = {"a.py::many": 3.5 * QUICK, "a.py::long": 6.0 * SHARE}
-"""Of `many`, `--quick` may run one of four and a share one of ceil(3.5 QUICK / SHARE) = 2."""
+"""A quick run may keep one of four of `many`, and a share one of ceil(3.5 QUICK / SHARE) = 2."""
 
 
 def test_a_quick_run_keeps_cheap_tests_and_a_part_of_many_but_no_long_test():
