@@ -133,7 +133,7 @@ attack: $(READY)
 	$(BIN)/grpo-ref dev attack
 
 attack-sample: $(READY)
-	$(BIN)/grpo-ref dev attack --sample 4 --seed $(SHARE)
+	$(BIN)/grpo-ref dev attack --sample 12 --share $(SHARE)
 
 notebooks: $(READY)
 	$(BIN)/python tests/make_notebooks.py

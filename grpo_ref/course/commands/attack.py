@@ -12,6 +12,8 @@ from grpo_ref.render.output import plain_option
 
 STORE = Path(".attack")
 STAGES = ("search", "shrink", "signs", "checks")
+PARTS = 6
+"""Parts of the exercises. A share tries one part, since making the wrong answers takes the most time."""
 
 
 @click.command("attack", epilog="Example:  grpo-ref dev attack ratios/clipped")
@@ -20,16 +22,17 @@ STAGES = ("search", "shrink", "signs", "checks")
 @click.option(
     "--most", default=2500, show_default=True, help="Largest number of wrong answers, an even choice of all."
 )
-@click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    help="Seed of the sampled inputs; with --sample, it chooses the wrong answers.",
-)
+@click.option("--seed", default=0, show_default=True, help="Seed of the sampled inputs.")
 @click.option(
     "--sample",
     type=click.IntRange(min=1),
     help="Write nothing; try this many wrong answers per exercise again.",
+)
+@click.option(
+    "--share",
+    type=click.IntRange(min=0),
+    metavar="NUMBER",
+    help=f"With --sample, try one of {PARTS} exercises; other numbers try others, and other wrong answers.",
 )
 @click.option("--table", "only_table", is_flag=True, help="Print the stored results as a Markdown table.")
 @click.option(
@@ -43,6 +46,7 @@ def command(
     most: int,
     seed: int,
     sample: int | None,
+    share: int | None,
     only_table: bool,
     show_unfit: bool,
     plain: bool,
@@ -66,7 +70,8 @@ def command(
         click.echo(grpo_ref.course.attack.table(problems))
         return
     if sample is not None:
-        raise click.exceptions.Exit(1 if any([_sampled(each, sample, seed) for each in problems]) else 0)
+        part, offset = (problems, 0) if share is None else (problems[share % PARTS :: PARTS], share // PARTS)
+        raise click.exceptions.Exit(1 if any([_sampled(each, sample, offset) for each in part]) else 0)
     for problem in problems:
         outcome = _attacked(problem, draws, most, seed, root)
         grpo_ref.course.attack.freeze(outcome)
@@ -103,8 +108,8 @@ def _line(outcome: "grpo_ref.course.attack.Outcome") -> str:
     )
 
 
-def _sampled(problem: "grpo_ref.course.Problem", sample: int, seed: int) -> bool:
-    """Try a sample of the wrong answers again. Return whether one passes that is not on the list."""
+def _sampled(problem: "grpo_ref.course.Problem", sample: int, offset: int) -> bool:
+    """Try evenly spaced wrong answers again. Return whether one passes that is not on the list."""
     from grpo_ref.render.progress import ProgressBar
 
     made = grpo_ref.course.attack.wrong_answers(
@@ -113,7 +118,7 @@ def _sampled(problem: "grpo_ref.course.Problem", sample: int, seed: int) -> bool
         grpo_ref.course.attack.most_of(problem),
     )
     step = max(1, len(made) // sample)
-    chosen = made[seed % step :: step]
+    chosen = made[offset % step :: step]
     with ProgressBar(problem.id, "answer", len(chosen)) as progress:
         passed = grpo_ref.course.attack.survivors_of(
             chosen, problem, lambda stage, done, total: progress.show(done, stage)

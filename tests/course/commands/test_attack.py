@@ -24,6 +24,14 @@ def test_a_sample_of_wrong_answers_passes_no_more_than_the_list_says():
     assert "0 pass unlisted" in result.output
 
 
+def test_a_share_tries_one_of_six_exercises():
+    result = run("dev", "attack", "kl", "--sample", "1", "--share", "1", "--root", ROOT)
+    assert result.exit_code == 0, result.output
+    chapter = [name for name in ATTACKED if name.startswith("kl/")]
+    assert len(chapter) < 8
+    assert [line.partition(":")[0] for line in result.output.splitlines()] == [chapter[1]]
+
+
 def test_every_wrong_answer_was_caught_or_is_listed():
     for name in ATTACKED:
         folder = exercise_folder(name)
