@@ -17,15 +17,14 @@ from numpy.typing import DTypeLike
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.fast import loops
-from grpo_ref.fast.logits_rows import LARGEST, SMALLEST, Logits, Rows
+from grpo_ref.fast.exponentials import exponentiate
+from grpo_ref.fast.logits_rows import Logits, Rows
 from grpo_ref.fast.logits_tokens import Tokens
 from grpo_ref.fast.runs import Runs, Sums, Tables
 from grpo_ref.fast.supported import clip_bounds
 from grpo_ref.fast.walk import Walk, back, tokens_last
 from grpo_ref.learning.optim import Adam
 
-CACHE_BYTES = 1 << 19
-"""Size in bytes of the exponentials that are summed while they are in the level-2 cache."""
 READ = ("old_log_probs", "ref_log_probs", "advantages")
 """Fields of a token that the loss reads. The log-probability replaces the first two if they are not given."""
 
@@ -142,29 +141,15 @@ class CompiledTokens(Tokens):
 
 @dataclass(frozen=True)
 class CompiledRows(Rows):
-    """Rows that are summed, and turned into the gradient, while they are in the level-1 cache."""
+    """Rows with compiled exponentials, and turned into the gradient in one compiled pass."""
 
     alone: ClassVar[int] = 1 << 19
 
-    def exponentials(self, rows: slice, target: Logits | None) -> None:
-        """Compute the exponentials of a block, as `Rows` does.
-
-        `Rows` does the block if a maximum must be subtracted, or if a row is not a distribution. It also does
-        long rows, where compiling gains nothing and `Rows` skips the masked rows.
-        """
-        if target is None or self.in_place or not self.is_short:
-            super().exponentials(rows, target)
-            return
-        scale, size = 1.0 / self.temperature, self.rows_in(CACHE_BYTES)
-        for start in range(rows.start, rows.stop, size):
-            some = slice(start, min(start + size, rows.stop))
-            here, powers = self.logits[some], target[start - rows.start : some.stop - rows.start]
-            with np.errstate(all="ignore"):
-                np.exp(here if scale == 1.0 else np.multiply(here, scale, out=powers), out=powers)
-            given = here, powers, self.tokens[some], self.live[some], scale, SMALLEST, LARGEST
-            if not loops.log_probs_of(*given, self.totals[some], self.log_probs[some]):
-                super().exponentials(rows, target)
-                return
+    def _summed_powers(self, exponents: Logits, target: Logits) -> Floats:
+        """Write exp(exponents) into `target`, and return the sums of the rows in float64."""
+        sums = np.empty(len(target))
+        exponentiate(exponents, 1.0, target, sums)
+        return sums
 
     def scale(self, rows: slice, slopes: Floats) -> None:
         """Turn exponentials into the gradient, as `Rows` does."""

@@ -158,10 +158,14 @@ class Rows:
             source = np.subtract(here, top, out=target)
         if self.temperature != 1.0:
             source = np.multiply(source, 1.0 / self.temperature, out=target)
-        np.exp(source, out=target)
+        return top[:, 0].astype(np.float64), self._summed_powers(source, target)
+
+    def _summed_powers(self, exponents: Logits, target: Logits) -> Floats:
+        """Write exp(exponents) into `target`, and return the sums of the rows in float64."""
+        np.exp(exponents, out=target)
         # For short rows, `sum` takes five times as long as `einsum`.
         sums: Logits = np.einsum("rv->r", target) if self.is_short else target.sum(-1)
-        return top[:, 0].astype(np.float64), sums.astype(np.float64)
+        return sums.astype(np.float64)
 
     def scale(self, rows: slice, slopes: Floats) -> None:
         """Turn exponentials into the gradient; masked rows, whose slopes are 0, are set to 0 later."""

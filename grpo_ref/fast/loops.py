@@ -33,11 +33,6 @@ def threaded(function: Callable[..., Any]) -> Callable[..., Any]:
     return numba.njit(nogil=True, cache=True, error_model="numpy", parallel=True)(function)
 
 
-def summed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function whose sums may be reordered, so that several numbers are added at a time."""
-    return numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz"})(function)
-
-
 # ---- the policy ------------------------------------------------------------------------------------
 
 
@@ -304,37 +299,6 @@ def clipped_with_k3(
             loss -= weights[i] * gain
             slopes[i] = -weights[i] * slope
     return loss
-
-
-@summed
-def log_probs_of(
-    logits: Logits,
-    powers: Logits,
-    tokens: Integers,
-    live: Bools,
-    scale: float,
-    smallest: float,
-    largest: float,
-    totals: Floats,
-    log_probs: Floats,
-) -> bool:
-    """Compute log π = scale logit - log Σ powers for the sampled token of each row.
-
-    Returns:
-      False as soon as a row's sum is out of bounds. Then its maximum has to be subtracted from the logits
-      first, or the row is not a distribution.
-    """
-    kind = powers.dtype.type
-    for row in range(len(powers)):
-        if live[row]:
-            total = kind(0)
-            for a in range(powers.shape[1]):
-                total += powers[row, a]
-            if not smallest < total < largest:
-                return False
-            totals[row] = total
-            log_probs[row] = scale * float(logits[row, tokens[row]]) - math.log(float(total))
-    return True
 
 
 @compiled
