@@ -5,10 +5,10 @@ form takes 0.8 and 2 ns, together with the sum over the row, which needs no furt
 
     eᶻ = 2ⁿ eʳ,    n = z / log 2 rounded to an integer,    r = z - n log 2,    |r| ≤ 0.35
 
-eʳ is a Taylor polynomial. log 2 is subtracted in two parts. The first part has few digits, so that its product
-with n is exact. To round a number, `MAGIC` is added and subtracted again: in the sum, the last bits of the
-mantissa are n, which become the exponent of 2ⁿ. The result differs from eᶻ by at most one unit in the last
-place. If eᶻ is smaller than the smallest normal number, the result is 0.
+eʳ is a Taylor polynomial. log 2 is subtracted in two parts. The first part has few digits, so that its
+product with n is exact. To round a number, `MAGIC` is added and subtracted again: in the sum, the last bits
+of the mantissa are n, which become the exponent of 2ⁿ. The result differs from eᶻ by at most one unit in the
+last place. If eᶻ is smaller than the smallest normal number, the result is 0.
 """
 
 from collections.abc import Callable

@@ -124,9 +124,10 @@ def policy_loss_from_logits(
       out: array for the gradient, of the logits' shape and dtype. `out=logits` overwrites the logits and
         needs no further memory. After an error, `out` is either unchanged or holds NaN.
       threads: number of threads; ignored on a GPU.
-      compiled: if true, use a loop that Numba compiles for the work per token. It supports recipes with the
-        `clipped` surrogate per token and `k3`. With a short vocabulary, this is half of the work. Metrics are
-        not faster. On a GPU, this loop runs on the host.
+      compiled: if true, use loops that Numba compiles, for the exponentials and for the work per token. They
+        support recipes with the `clipped` surrogate per token and `k3`. They take half to a third of the
+        time, as docs/speed.md shows. Metrics are not faster. On a GPU, only the work per token is compiled,
+        and it runs on the host.
       old_log_probs, ref_log_probs, rollout_log_probs, teacher_log_probs, entropies, noise: as in
         `policy_loss`, of the tokens' shape.
       top_log_probs, top_rollout_log_probs: (..., K), as in `policy_loss`.

@@ -129,12 +129,12 @@ def descendants(process: int) -> list[int]:
 
 
 def megabytes(process: int) -> float:
-    """The memory that a process has for itself and in files, in MB; 0 if it has ended."""
+    """The memory of a process in MB; 0 if it has ended. Processes divide what they share."""
     try:
-        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    except (OSError, IndexError):
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
         return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return next((int(line.split()[1]) / 1e3 for line in lines if line.startswith("Pss:")), 0.0)
 
 
 def tell(looks: list[tuple[float, int, float]], students: int) -> None:
