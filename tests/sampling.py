@@ -6,9 +6,9 @@ allows, the run keeps one of every n of its tests:
 
     n = ceil(seconds of the function / seconds that the run allows)
 
-`make test` (`pytest --quick`) always keeps the same tests, and none of a function with fewer than n tests. CI
-(`make test-share`, `pytest --share NUMBER`) has a number from the commit, and keeps other tests for other
-numbers. Some numbers exclude a function with fewer than n tests.
+`make test` (`pytest --quick`) always keeps the same tests. CI (`make test-share`, `pytest --share NUMBER`)
+has a number from the commit, and keeps other tests for other numbers. With fewer than n tests, a function has
+none in `make test`, and one in some shares only.
 """
 
 import json
@@ -21,7 +21,7 @@ TIMES = Path(__file__).parent / "times.json"
 LEAST = 0.5
 """CPU seconds; faster functions are not in `TIMES`."""
 QUICK = 1.0
-"""CPU seconds of each function in `make test`."""
+"""CPU seconds of each function in `make test`, about."""
 SHARE = 2.0
 """CPU seconds of each function in a share, on average over all shares."""
 
@@ -36,7 +36,7 @@ def kept(nodeids, seconds, share=None):
 
     Args:
       nodeids: names of all tests.
-      seconds: name of a test function -> CPU seconds of all its tests; 0 for a function that is missing.
+      seconds: name of a test function -> CPU seconds of all its tests. A missing function counts as 0.
       share: number of the share, at least 0; if omitted, the choice of `--quick`.
 
     Returns:
@@ -45,10 +45,10 @@ def kept(nodeids, seconds, share=None):
     sizes, seen, chosen = Counter(map(function_of, nodeids)), Counter(), []
     for nodeid in nodeids:
         name = function_of(nodeid)
-        every = math.ceil(seconds.get(name, 0.0) / (QUICK if share is None else SHARE)) or 1
-        # The checksum spreads the functions of one long test over the shares.
-        first = 0 if share is None else (share + crc32(name.encode())) % every
-        if seen[name] % every == first and not (share is None and every > sizes[name]):
+        every = max(1, math.ceil(seconds.get(name, 0.0) / (QUICK if share is None else SHARE)))
+        # Functions with a single long test take turns: the checksum gives each another share.
+        offset = 0 if share is None else (share + crc32(name.encode())) % every
+        if seen[name] % every == offset and not (share is None and every > sizes[name]):
             chosen.append(nodeid)
         seen[name] += 1
     return chosen

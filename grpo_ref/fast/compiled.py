@@ -69,7 +69,7 @@ class CompiledRuns(Runs):
         return runs_first(table.transpose(0, 2, 1).astype(dtype, order="C"))
 
     def softmax(self, logits: Floats, out: Floats) -> None:
-        """Fill `out` with the policy. NumPy's exponentials are vectorized, Numba's are not."""
+        """Fill `out` with the policy, by NumPy's exponential, so that the numbers are those of `Runs`."""
         floor = 0.9 * math.log(np.finfo(out.dtype).tiny)
         loops.exponents(runs_first(logits), 1.0 / self.config.temperature, floor, runs_first(out))
         np.exp(out, out=out)
@@ -141,14 +141,14 @@ class CompiledTokens(Tokens):
 
 @dataclass(frozen=True)
 class CompiledRows(Rows):
-    """Rows with compiled exponentials, and turned into the gradient in one compiled pass."""
+    """Rows whose exponentials, and whose last step to the gradient, are compiled."""
 
-    alone: ClassVar[int] = 1 << 19
+    alone: ClassVar[int] = 1 << 19  # compiled rows are worth a second thread sooner
 
     def _summed_powers(self, exponents: Logits, target: Logits) -> Floats:
         """Write exp(exponents) into `target`, and return the sums of the rows in float64."""
         sums = np.empty(len(target))
-        exponentiate(exponents, 1.0, target, sums)
+        exponentiate(exponents, target, sums)
         return sums
 
     def scale(self, rows: slice, slopes: Floats) -> None:

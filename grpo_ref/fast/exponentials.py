@@ -7,8 +7,11 @@ form takes 0.8 and 2 ns, together with the sum over the row, which needs no furt
 
 eʳ is a Taylor polynomial. log 2 is subtracted in two parts. The first part has few digits, so that its
 product with n is exact. To round a number, `MAGIC` is added and subtracted again: in the sum, the last bits
-of the mantissa are n, which become the exponent of 2ⁿ. The result differs from eᶻ by at most one unit in the
-last place. If eᶻ is smaller than the smallest normal number, the result is 0.
+of the mantissa are n. With the bias of exponents added, they become the exponent of 2ⁿ.
+
+From `LEAST` to `MOST`, the result differs from eᶻ by at most one unit in the last place. Below, it is 0.
+Above, and for infinity, it is that of `MOST`. This is so large that `Rows` computes the row again, with its
+maximum subtracted.
 """
 
 from collections.abc import Callable
@@ -27,13 +30,13 @@ LOG2E = 1.4426950408889634
 MAGIC, MAGIC_32 = 6755399441055744.0, F32(12582912.0)
 """1.5 · 2⁵² and 1.5 · 2²³."""
 LEAST, MOST, LEAST_32, MOST_32 = -708.0, 709.0, F32(-87.3), F32(88.3)
-"""Bounds between which eᶻ is a normal number. A larger z has the result of the upper bound."""
+"""Bounds between which eᶻ is a normal number."""
 LOG2, LOG2_32 = (0.693145751953125, 1.4286068203094172e-06), (F32(0.693359375), F32(-2.12194440e-4))
 """log 2 in two parts."""
 TAYLOR = tuple(1.0 / factorial(k) for k in range(13, -1, -1))
 TAYLOR_32 = tuple(F32(1.0 / factorial(k)) for k in range(7, -1, -1))
 PART = 1024
-"""Numbers whose sum is taken in the precision of the logits. The sums of the parts are added in float64."""
+"""Count of numbers that are added in the precision of the logits. Sums of such parts are added in float64."""
 
 
 def exponential(z: float) -> float:
@@ -54,7 +57,7 @@ def _exponential(z: Any) -> Callable[[Any], Any]:
         for coefficient in TAYLOR[1:]:
             power = power * r + coefficient
         bits = np.int64((np.float64(shifted).view(np.int64) + 1023) << 52)
-        # Not a number is not below the bound and not above it.
+        # NaN fails both comparisons, so it is returned.
         return power * bits.view(np.float64) if z >= LEAST else (0.0 if z < LEAST else z)
 
     def single(z: Any) -> Any:
@@ -72,23 +75,22 @@ def _exponential(z: Any) -> Callable[[Any], Any]:
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz"})
-def exponentiate(logits: Logits, scale: float, powers: Logits, totals: Floats) -> None:
-    """Write exp(scale logits) into `powers`, and the sum of each row into `totals`.
+def exponentiate(exponents: Logits, powers: Logits, totals: Floats) -> None:
+    """Write exp(exponents) into `powers`, and the sum of each row into `totals`.
 
-    `reassoc` lets several numbers be added at a time. It does not hold inside `exponential`.
+    `reassoc` lets several numbers be added at a time. It does not hold inside `exponential`, where it would
+    cancel `MAGIC`.
 
     Args:
-      logits, powers: (rows, V), of one dtype; they may be the same memory.
-      scale: 1/τ.
+      exponents, powers: (rows, V), of one dtype; they may be the same memory.
       totals: (rows,) in float64.
     """
-    times = powers.dtype.type(scale)
     for row in range(len(powers)):
         totals[row] = 0.0
         for start in range(0, powers.shape[1], PART):
             total = powers.dtype.type(0)
             for a in range(start, min(start + PART, powers.shape[1])):
-                power = exponential(logits[row, a] * times)
+                power = exponential(exponents[row, a])
                 powers[row, a] = power
                 total += power
             totals[row] += total

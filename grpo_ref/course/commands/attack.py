@@ -20,19 +20,22 @@ PARTS = 6
 @exercises_argument
 @click.option("--draws", default=1500, show_default=True, help="Number of inputs sampled from the domain.")
 @click.option(
-    "--most", default=2500, show_default=True, help="Largest number of wrong answers, an even choice of all."
+    "--most",
+    default=2500,
+    show_default=True,
+    help="At most this many wrong answers per exercise, chosen evenly from all.",
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the sampled inputs.")
 @click.option(
     "--sample",
     type=click.IntRange(min=1),
-    help="Write nothing; try this many wrong answers per exercise again.",
+    help="Write nothing; try about this many wrong answers per exercise again.",
 )
 @click.option(
     "--share",
     type=click.IntRange(min=0),
     metavar="NUMBER",
-    help=f"With --sample, try one of {PARTS} exercises; other numbers try others, and other wrong answers.",
+    help=f"With --sample, try every {PARTS}th exercise. NUMBER decides which, and which wrong answers.",
 )
 @click.option("--table", "only_table", is_flag=True, help="Print the stored results as a Markdown table.")
 @click.option(
@@ -66,12 +69,17 @@ def command(
         raise click.UsageError(
             "expected an exercise that declares a domain, but none of these does; add domain= to one"
         )
+    if share is not None and sample is None:
+        raise click.UsageError("--share chooses a part of a sample: expected --sample too")
     if only_table:
         click.echo(grpo_ref.course.attack.table(problems))
         return
     if sample is not None:
         part, offset = (problems, 0) if share is None else (problems[share % PARTS :: PARTS], share // PARTS)
-        raise click.exceptions.Exit(1 if any([_sampled(each, sample, offset) for each in part]) else 0)
+        if not part:
+            click.echo(f"share {share} has none of these exercises")
+        passes = [_sampled(each, sample, offset) for each in part]  # a list: all of them are tried
+        raise click.exceptions.Exit(1 if any(passes) else 0)
     for problem in problems:
         outcome = _attacked(problem, draws, most, seed, root)
         grpo_ref.course.attack.freeze(outcome)

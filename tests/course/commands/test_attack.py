@@ -32,6 +32,17 @@ def test_a_share_tries_one_of_six_exercises():
     assert [line.partition(":")[0] for line in result.output.splitlines()] == [chapter[1]]
 
 
+def test_a_share_without_exercises_is_told():
+    result = run("dev", "attack", "kl/k3", "--sample", "1", "--share", "1", "--root", ROOT)
+    assert (result.exit_code, result.output) == (0, "share 1 has none of these exercises\n")
+
+
+def test_a_share_is_a_part_of_a_sample():
+    result = run("dev", "attack", "kl/k3", "--share", "1", "--root", ROOT)
+    assert result.exit_code == 2
+    assert "--share chooses a part of a sample: expected --sample too" in result.output
+
+
 def test_every_wrong_answer_was_caught_or_is_listed():
     for name in ATTACKED:
         folder = exercise_folder(name)
